@@ -7,304 +7,303 @@ import {
 } from '../engine/limits.ts';
 import { BODY_BYTES_MAX, LOG_GROUP_BYTES_MAX } from '../ingest/limits.ts';
 
-/** Every bound of the service's doors, each with what it guards. */
+/** All limits of the service's doors, each with its reason. */
 
-/** A body's bytes as they arrive: a compressed body is hardly ever longer than what it holds. */
+/** Bytes of a body as received: a compressed body is hardly ever longer than its contents. */
 export const BODY_WIRE_BYTES_MAX = BODY_BYTES_MAX + 65_536;
 
 /**
- * Bytes of all posts being received or worked on at once, of which one tenant has half: a flood is refused before it
- * is memory …
+ * Bytes of all posts that are received or processed at once, of which one tenant has half. A flood is refused before it
+ * fills memory.
  */
 export const BODIES_BYTES_MAX = 128 * 1024 * 1024;
 
-/** … and no more than are worked on in this time, as it went of late: senders do not wait for ever … */
+/**
+ * Limits the bytes of held posts to what is processed in this time at the recent rate, so that senders do not wait for
+ * ever.
+ */
 export const BODIES_WAIT_MS_MAX = 2_000;
 
-/** … but these however slow it goes, so that the longest body can come at all. */
+/** Bytes of held posts that are always allowed, however slow processing is, so that the longest body fits. */
 export const BODIES_BYTES_MIN = 32 * 1024 * 1024;
 
-/** … and of all bodies of calls: these are short, and posts leave them room … */
+/** Bytes of the bodies of all calls. They are short, and posts leave them room. */
 export const CALL_BODIES_BYTES_MAX = 16 * 1024 * 1024;
 
-/** … with little memory, too: a tenant may send two of the longest calls. */
+/** Bytes of the bodies of all calls with little memory: a tenant may send two of the longest. */
 export const CALL_BODIES_BYTES_MIN = 5 * 1024 * 1024;
 
 /**
- * Bytes of what bodies are inflated with, all of them at once: two of brotli's longest windows, or a hundred of gzip. More
- * than a few gain nothing, as few threads do it; those that wait are held as they came.
+ * Bytes of all decompression state: two of brotli's longest windows, or a hundred of gzip. More than a few gain
+ * nothing, because few threads decompress. Bodies that wait are held compressed.
  */
 export const INFLATERS_BYTES_MAX = 36 * 1024 * 1024;
 
 /**
- * Milliseconds of one turn of the event loop that may go by in beginning to work on posts and callers' SQL texts; the
- * rest waits for the next. Whoever asks for something small waits for no more of them.
+ * Milliseconds of one turn of the event loop in which work on posts and callers' SQL texts may begin; the rest waits
+ * for the next turn. A small request waits for no more than this.
  */
 export const WORK_TURN_MS_MAX = 2;
 
 /**
- * Bytes of small bodies that are worked on at once: as many as are being written to the log and come next, so that the disk
- * never waits. What comes later waits where tenants take turns, and not behind all of one in the log.
+ * Bytes of small bodies that are processed at once: two groups of the log, so that the disk never waits. Later bodies
+ * wait where tenants take turns, and not behind one tenant's group in the log.
  */
 export const SMALL_BODIES_BYTES_MAX = 2 * LOG_GROUP_BYTES_MAX;
 
 /**
- * … of tenants who post at the same time, for each millisecond that the log takes for a group: a quarter of what the main
- * thread decodes meanwhile. More would lie in the log before whoever comes next …
+ * Bytes of small bodies of tenants that post at the same time, for each millisecond of a group in the log: a quarter of
+ * what the main thread decodes meanwhile. More would be ahead of the next sender in the log.
  */
 export const SHARED_BODIES_BYTES_PER_MS = 12 * 1024;
 
 /**
- * … but these at least: two small bodies, so that there is always one to decode. With 256 KiB, posts of others took half
- * as long again.
+ * Least bytes of small bodies of tenants that post at the same time: two bodies, so that there is always one to decode.
+ * More would delay the posts of others.
  */
 export const SHARED_BODIES_BYTES_MIN = 80 * 1024;
 
-/** A tenant floods when at least so many of its bodies wait, while fewer do of another that posts at the same time. */
+/** A tenant floods if this many of its bodies wait, and fewer wait of another tenant that posts at the same time. */
 export const FLOOD_WAITING_MIN = 4;
 
-/** … and may then have so many bytes a millisecond decoded: a quarter of the main thread's time, some 30,000 events a second. */
+/** Bytes per millisecond that are decoded for a flooding tenant: a quarter of the main thread's time. */
 export const FLOOD_BYTES_PER_MS = 12 * 1024;
 
-/** A tenant is alone when no other has posted for so long. */
+/** A tenant is alone if no other has posted for this long. */
 export const COMPANY_MS = 2_000;
 
-/** Bodies from this size on are worked on only a few at a time: decoded, they take up to ten times it. */
+/** Bytes from which a body is large. Few are processed at a time, because decoded they take up to ten times their size. */
 export const LARGE_BODY_BYTES_MIN = 256 * 1024;
 
-/** … as many as have these bytes together; the others wait as they came. */
+/** Bytes of large bodies that are processed at once; the others wait undecoded. */
 export const LARGE_BODIES_BYTES_MAX = 32 * 1024 * 1024;
 
-/** Bytes of a call's JSON body: parameters, a long SQL text among them. */
+/** Bytes of a call's JSON body: parameters, possibly with a long SQL text. */
 export const CALL_BODY_BYTES_MAX = 1_000_000;
 
-/** Levels of such a body: a map of parameters has one, and what nobody reads of it a few more. */
+/** Nesting depth of such a body. A map of parameters has depth 1; ignored members may be a few levels deeper. */
 export const JSON_DEPTH_MAX = 32;
 
 /**
- * Characters of the SQL text a caller brings: as long as a URL may ever be. Parsing and binding it takes
- * the main thread, from all other callers, too.
+ * Characters of a caller's SQL text: the length of the longest URL. Parsing and binding it blocks the main thread for
+ * all callers.
  */
 export const CALLER_SQL_LENGTH_MAX = 65_536;
 
-/** Bytes of a post that take the main thread about as long as binding or planning a character of such a text. */
+/** Bytes of a post that occupy the main thread about as long as binding or planning one character of a SQL text. */
 export const CALLER_SQL_CHARACTER_BYTES = 100;
 
-/** … and of one that take it about as long as WORK_TURN_MS_MAX, after which the work on a long text waits for its next turn. */
+/**
+ * Bytes of a post that occupy the main thread about as long as WORK_TURN_MS_MAX, after which the work on a long text
+ * waits for another turn.
+ */
 export const CALLER_SQL_TURN_BYTES = 200 * 1024;
 
-/** SQL texts, and posts, of one token that wait for their turn on the main thread: each text is held meanwhile. */
+/** SQL texts and posts of one token that wait for the main thread; each text is held meanwhile. */
 export const CALLER_SQL_WAITING_MAX = 256;
 
 /**
- * Bytes of callers' queries that are remembered as they were bound, written out; as objects they take
- * some four times that. A page's query takes about 10 KB.
+ * Bytes of callers' bound queries that are cached, in serialised form; as objects they take some four times as much. A
+ * page's query takes about 10 KB.
  */
 export const CALLER_QUERIES_BYTES_MAX = 8 * 1024 * 1024;
 
-/** … of each its place in the memory. */
+/** Bytes of the cache's own entry for each query. */
 export const CALLER_QUERY_BYTES = 512;
 
 /**
- * A post that would be refused for now waits so long and is tried once more: less than any sender's patience, and long
- * enough that senders who come back at once leave the main thread most of its time …
+ * A post that would be refused temporarily waits for this time and is tried once more. It is less than any sender's
+ * patience, and long enough that senders which retry at once leave the main thread most of its time.
  */
 export const REFUSAL_WAIT_MS = 4_000;
 
-/** … so many at a time: of each 64 KiB may have arrived with its headers. */
+/** Posts that wait so at once; of each, 64 KiB may have arrived with its headers. */
 export const REFUSALS_WAITING_MAX = 1_000;
 
 /**
- * A refused body up to this length is read off, and its connection kept: that takes less than another connection. The
- * sender of a longer one is told that the connection ends, so that it may stop sending.
+ * Bytes up to which a refused body is read and its connection kept, which is cheaper than a new connection. For a
+ * longer body, the answer announces that the connection closes, so that the sender may stop.
  */
 export const SHORT_BODY_BYTES_MAX = 256 * 1024;
 
-/** What is read and thrown away of a body that was refused, before the connection is cut. */
+/** Bytes of a refused body that are read and discarded before the connection is closed. */
 export const DISCARD_BYTES_MAX = 2 * BODY_WIRE_BYTES_MAX;
 
 /**
- * By how much a thread's heap grows before V8 collects all garbage, bodies just received included. Left
- * to itself it lets a heap of 20 MB grow by a third, finds it as it was, and does so several times a
- * second: with a steady stream of posts that takes a seventh of the thread, in pauses.
+ * Growth of a thread's heap, in percent, before V8 collects all garbage. By default V8 lets a heap of 20 MB grow by a
+ * third, which a steady stream of posts fills several times a second.
  */
 export const HEAP_GROWING_PERCENT = 200;
 
 /** Bytes of one request's headers, its URL among them. */
 export const HEADERS_BYTES_MAX = 16 * 1024;
 
-/** … where readers send SQL in the URL: the longest of Studio's, percent-encoded, and room for cookies. */
+/** Bytes of headers where readers send SQL in the URL: the longest of Studio's, percent-encoded, and room for cookies. */
 export const HEADERS_WITH_SQL_BYTES_MAX = 64 * 1024;
 
-/** Ranges of an `Accept` header that are looked at: browsers send ten at most, and each is looked for by some answers. */
+/** Ranges of an `Accept` header that are read: browsers send ten at most, and some answers search them several times. */
 export const ACCEPT_RANGES_MAX = 32;
 
-/** A caller that trickles its headers holds a connection no longer than this: they are one packet, or a few. */
+/** Time for headers to arrive: they are one packet or a few. Limits how long a slow caller holds a connection. */
 export const HEADERS_MS_MAX = 10_000;
 
 /**
- * Time for a body to arrive, and a second more for each BODY_BYTES_PER_S_MIN of it that did. Who sends a byte now
- * and then is cut off after it; who sends much over a slow line is not.
+ * Time for a body to arrive, plus a second for each BODY_BYTES_PER_S_MIN received. It cuts off a sender that trickles
+ * bytes, but not one with much data on a slow line.
  */
 export const BODY_MS_MAX = 30_000;
 
-/** The slowest line that is waited for: a telephone's, some 130 kbit/s. */
+/** The slowest line that is supported: some 130 kbit/s. */
 export const BODY_BYTES_PER_S_MIN = 16 * 1024;
 
-/** A whole request, however steadily it comes. 12 MB pass in this time at 40 kB/s. */
+/** Time for a whole request, at any rate. 12 MB arrive in this time at 40 kB/s. */
 export const REQUEST_MS_MAX = 300_000;
 
 /**
- * Bytes of all answers that are leaving: four of the longest, of which one tenant may have two. Who reads slowly holds
- * its answer, and so do a hundred who ask for a long one at once.
+ * Bytes of all answers that are being sent: four of the longest, of which one tenant may have two. Slow readers, and
+ * many readers of long answers, hold their answers in memory.
  */
 export const ANSWERS_BYTES_MAX = 4 * ANSWER_BYTES_MAX;
 
 /**
- * An answer that waits is given up when it was read more slowly than ANSWER_BYTES_PER_S_MIN, averaged over this time: up
- * to 64 MiB are held for it, which other answers of its token then lack.
+ * Time over which the rate of a waiting answer is averaged. It is given up below ANSWER_BYTES_PER_S_MIN: it holds up to
+ * 64 MiB, which other answers of its token lack.
  */
 export const ANSWER_MS_MAX = 30_000;
 
 /**
- * … as slow as a line may be that posts. Systems tell a sender only now and then that a slow reader has room again, with
- * Linux after a sixteenth of its buffer, up to 384 KiB: that must take less than ANSWER_MS_MAX.
+ * The slowest rate at which an answer must be read; equal to that of posts. Systems announce room in a slow reader's
+ * buffer only rarely (Linux after a sixteenth of it, up to 384 KiB), which must take less than ANSWER_MS_MAX.
  */
 export const ANSWER_BYTES_PER_S_MIN = 16 * 1024;
 
-/** How often slow callers are looked for. */
+/** Period of looking for slow callers. */
 export const SLOW_LOOK_MS = 1_000;
 
 /**
- * How long a connection that was refused stays open for its caller to read why: closing it while bytes come in
- * would take the answer away, and who never closes it is not waited for.
+ * How long a refused connection stays open, so that its caller can read the answer: closing it while bytes arrive would
+ * discard the answer. A caller that never closes it is cut off then.
  */
 export const LINGER_MS = 2_000;
 
 /** Longer than the idle time of usual proxies, so that they close first and no call is lost. */
 export const KEEP_ALIVE_MS = 75_000;
 
-/** Connections held at once; each costs some kilobytes and a descriptor. */
+/** Connections at once; each costs some kilobytes and a file descriptor. */
 export const CONNECTIONS_MAX = 10_000;
 
-/**
- * A call is answered after this time, in which its run may wait for its turn and be parked, too: a run that takes all its
- * time ends beside another that takes as much.
- */
+/** Time to answer a call, including waits for a turn and parking: a run of the longest time can end beside another one. */
 export const QUERY_MS_MAX = 2 * QUERY_TIME_MS_MAX;
 
-/** A command waits this long for a service: longer than the service itself takes to give up. */
+/** How long a command waits for a service: longer than the service itself needs to give up. */
 export const COMMAND_MS_MAX = QUERY_MS_MAX + 5_000;
 
-/** Calls that run or wait at once; more are told to come back. */
+/** Calls that run or wait at once; further ones are refused with Retry-After. */
 export const CALLS_MAX = 512;
 
-/** Callers that may wait at once for runs under way; a waiting caller costs about a kilobyte. */
+/** Callers that wait at once for runs under way; each costs about a kilobyte. */
 export const CALLERS_WAITING_MAX = 10_000;
 
-/**
- * Bytes of all kept answers at most where `CACHE_LIMIT` says nothing: thousands of answers of the usual
- * kilobytes, and little beside the logs.
- */
+/** Default of `CACHE_LIMIT`, in bytes: thousands of usual answers of some kilobytes, and little beside the logs. */
 export const CACHE_BYTES_MAX = 64 * 1024 * 1024;
 
-/** Kept answers at once: all of them are looked at once a second, to expire and to renew. */
+/** Cached answers: all of them are visited once a second, to expire and to renew them. */
 export const CACHE_ENTRIES_MAX = 10_000;
 
-/** An answer larger than this part of the cache is served and not kept: it would empty it. */
+/** An answer larger than this part of the cache is not cached, because it would evict most others. */
 export const CACHE_ANSWER_PARTS = 8;
 
-/** Bytes that a kept answer costs beside its body and its key: objects, headers, two maps' places. */
+/** Bytes of a cached answer beside its body and its key: objects, headers, entries in two maps. */
 export const CACHE_ENTRY_BYTES = 1_024;
 
-/** … and of a caller's own query, which a renewal runs again: the query as it was bound. */
+/** Bytes of a caller's own bound query, which a cached answer keeps for its renewal. */
 export const CACHE_CALLER_QUERY_BYTES = 64 * 1024;
 
-/** A body below this fits one packet as it is, and compressing it saves no one any time. */
+/** A shorter body fits in one packet, so compressing it saves no time. */
 export const COMPRESSED_BYTES_MIN = 1_400;
 
 /**
- * Bytes of an answer that are rewritten in another form, CSV or lines, before others have the thread:
- * well below a millisecond. Each such piece is one write to a connection.
+ * Bytes of an answer that are rewritten to another format, CSV or lines, before yielding to the event loop. Each piece
+ * is one write to a connection.
  */
 export const REWRITTEN_BYTES = 64 * 1024;
 
-/**
- * Followers of sources at once: each holds a connection, and events that it has not read yet, up to a
- * page of them.
- */
+/** Followers at once: each holds a connection and up to one page of events. */
 export const FOLLOWERS_MAX = 256;
 
-/** Events that are read for followers at a time: some hundred kilobytes as they usually are. */
+/** Events read for followers at a time: usually some hundred kilobytes. */
 export const FOLLOWED_PAGE_ROWS = 200;
 
-/** Followers hear of new events together, at most this often: what they read is then one page for all. */
+/** Least milliseconds between two notifications of followers about new events, so that one page serves all of them. */
 export const FOLLOWED_PAUSE_MS = 25;
 
-/** A follower hears at least this often that its connection is there, before proxies take it for idle. */
+/** Longest silence of a follower's connection, so that proxies do not take it for idle. */
 export const HEARTBEAT_MS = 15_000;
 
-/** After this time a follower has to come again, and show a token that is still good. */
+/** After this time a follower must reconnect, with a token that is still valid. */
 export const FOLLOWING_MS_MAX = 3_600_000;
 
-/** A follower whose connection has ended comes again after this time. */
+/** Delay after which a follower reconnects. */
 export const FOLLOWER_RETRY_MS = 2_000;
 
-/** The most of the last events that a follower may ask to begin with. */
+/** The most events that a follower may request from the past. */
 export const FOLLOWED_LAST_MAX = 10_000;
 
-/** The part of the time that renewals of kept answers take together, one after the other: the rest is for who calls. */
+/** Share of the time for renewals of cached answers, which run one after another: the rest is for callers. */
 export const RENEWAL_TIME_SHARE = 1 / 10;
 
-/** Milliseconds of that which are kept for later: a moment's rest for callers, not all renewals of a quiet night at once. */
+/** Milliseconds of renewal time that may be saved up, so that a quiet night is not followed by a long series of renewals. */
 export const RENEWAL_MS_SAVED_MAX = 1_000;
 
-/** A renewal begins at the latest when this part of `cache` is left: an answer in use never expires. */
+/** A renewal begins at the latest when this part of `cache` is left, so an answer in use never expires. */
 export const RENEWAL_LEAD_PARTS = 10;
 
-/** After a failure a renewal is tried again in this part of the definition's `warm`. */
+/** A failed renewal is retried after this part of the definition's `warm`. */
 export const RENEWAL_RETRY_PARTS = 10;
 
-/** A stop takes no longer: whoever waits for the end of a container, or for the next version, waits for this. */
+/** The longest time of a stop, on which container managers and upgrades wait. */
 const STOP_SERVICE_MS_MAX = 5_000;
 
-/** Answers under way at SIGTERM have this long; then who waits is told to come back: a query may take much longer. */
+/**
+ * How long answers may continue after SIGTERM. Waiting calls are refused with Retry-After then, because a query may
+ * take much longer.
+ */
 export const DRAIN_MS_MAX = 2_500;
 
-/** … what has begun to leave then has this long; then it is cut. */
+/** How long the answers that are being sent then may take before they are cut off. */
 export const DRAIN_LAST_MS = 300;
 
 /**
- * … what comes on connections in the system's queue, or on kept ones, is answered for this time, and told that the
- * connection ends. Closing those at once that have nothing under way would reset what is on its way.
+ * How long requests on queued or idle connections are still answered, with `Connection: close`. Closing these
+ * connections at once would reset requests on their way.
  */
 export const DRAIN_ACCEPT_MS = 250;
 
-/** Segments being sealed or written, and threads, have this long to end; what they do is begun anew at the next start. */
+/** How long sealing, writing and threads may take to end. Unfinished work is repeated at the next start. */
 export const CLOSE_MS_MAX = 1_000;
 
-/** … and a connection on which no request is under way this long to bring one that was on its way. */
+/** How long an idle connection may take to deliver a request that was on its way. */
 export const DRAIN_SILENT_MS = 500;
 
-/** How often the log store is given the time, to seal and to expire. */
+/** Period of the log store's ticks, in which it seals and expires. */
 export const TICK_MS = 1_000;
 
-/** A refused caller comes back after this. */
+/** Retry-After of temporary refusals, in seconds. */
 export const RETRY_AFTER_S = 3;
 
-/** Characters of one parameter's text in an error message: an echo, not a payload. */
+/** Characters of a parameter's text that an error message repeats. */
 export const ECHO_LENGTH_MAX = 100;
 
-/** The largest `max_rows` a definition may ask for: an answer is built in memory. */
+/** The largest `max_rows` of a definition: an answer is built in memory. */
 export const DEFINITION_ROWS_MAX = 100_000;
 
-/** The longest time a definition may keep answers: a week. */
+/** The longest `cache` of a definition: a week. */
 export const CACHE_S_MAX = 604_800;
 
-/** Bytes of one definition file; its text has a tighter limit of its own. */
+/** Bytes of a definition file; its text has a lower limit. */
 export const DEFINITION_BYTES_MAX = 1_048_576;
 
-/** Bytes of a definition as it is sent: as JSON its text has escapes. */
+/** Bytes of a definition in a request: as JSON, its text has escapes. */
 export const DEFINITION_BODY_BYTES_MAX = 2 * DEFINITION_BYTES_MAX;
 
 /** Definitions of one service: all are bound at the start and listed in one answer. */
@@ -316,80 +315,74 @@ export const TOKENS_MAX = 10_000;
 /** Projects, sources or endpoints that a token is bound to: each stands in the key of every plan and kept answer. */
 export const NARROWED_NAMES_MAX = 100;
 
-/** Characters of a project key that a token is bound to. */
+/** Characters of a project key to which a token is bound. */
 export const PROJECT_LENGTH_MAX = 256;
 
-/** Bytes of what describes a new token: three lists of the longest names. */
+/** Bytes of the request for a new token: three lists of the longest names. */
 export const TOKEN_BODY_BYTES_MAX = 512 * 1024;
 
-/**
- * Characters of a token of the settings below which the start warns: 16 random letters and digits are beyond guessing,
- * whatever the speed.
- */
+/** Characters of a settings token below which the start warns: 16 random letters and digits cannot be guessed at any rate. */
 export const TOKEN_LENGTH_SAFE = 16;
 
-/** Wrong tokens of one address within REFUSED_TOKENS_WINDOW_MS that are refused at once: a person who tries, a few senders. */
+/**
+ * Wrong tokens of one address within REFUSED_TOKENS_WINDOW_MS that are refused without delay: a person's attempts, a
+ * few senders.
+ */
 export const REFUSED_TOKENS_MAX = 20;
 
 export const REFUSED_TOKENS_WINDOW_MS = 60_000;
 
-/** … later ones are refused after this time. */
+/** Delay of the refusals after these. */
 export const REFUSED_TOKEN_WAIT_MS = 1_000;
 
-/** … so many at a time, of all addresses; each holds a connection. More are told to come back. */
+/** Delayed refusals at once, of all addresses; each holds a connection. Further ones are refused with Retry-After. */
 export const REFUSED_TOKENS_WAITING_MAX = 100;
 
 /** Addresses whose wrong tokens are counted: some megabytes. */
 export const REFUSED_ADDRESSES_MAX = 10_000;
 
-/** How often what was used of quotas is written: a crash forgets no more of it than this time's. */
+/** Period of writing the use of quotas: a crash loses at most this much of it. */
 export const QUOTA_WRITE_MS = 30_000;
 
-/** Definitions that a refused change is told to break: a sentence, not a list. */
+/** Dependent definitions that the refusal of a change names. */
 export const DEPENDENTS_TOLD_MAX = 5;
 
-/**
- * Milliseconds between two looks at ENDPOINTS_DIR. A look asks the system once for each file, at most
- * `DEFINITIONS_MAX` times.
- */
+/** Milliseconds between two scans of ENDPOINTS_DIR. A scan reads the status of at most `DEFINITIONS_MAX` files. */
 export const ENDPOINTS_LOOK_MS = 2_000;
 
-/** Characters of a name of an endpoint, a parameter or a token. */
+/** Characters of the name of an endpoint, a parameter or a token. */
 export const NAME_LENGTH_MAX = 128;
 
-/**
- * OpenAPI documents that are remembered as they leave: one for each set of definitions that tokens see. A
- * definition takes some 2 KB of one, and making one anew some milliseconds.
- */
+/** Cached OpenAPI documents, one for each set of definitions that tokens see. A definition takes some 2 KB of one. */
 export const OPENAPI_DOCUMENTS_MAX = 8;
 
 /** Parameters of one definition. */
 export const PARAMETERS_MAX = 100;
 
-/** Texts of one parameter whose values are remembered: more than a dashboard asks for by turns. */
+/** Texts of one parameter whose values are cached: more than a dashboard uses in turn. */
 export const KNOWN_TEXTS_MAX = 1_000;
 
-/** Characters of such a text: names, words and times are short, and the memory stays below a megabyte. */
+/** Characters of such a text: names, words and times are short, and the cache stays below a megabyte. */
 export const KNOWN_TEXT_LENGTH_MAX = 128;
 
-/** Characters of one text in a line of the log: a path may have 64 KiB, a stack of calls has some thousand. */
+/** Characters of one text in a log line: a path may have 64 KiB, a stack some thousand. */
 export const LOG_TEXT_LENGTH_MAX = 8_192;
 
-/** Milliseconds between two lines of the log about refusals of one kind: readable, and never a flood. */
+/** Milliseconds between two log lines about refusals of one kind, so that they cannot flood the log. */
 export const LOG_REPEAT_MS = 1_000;
 
 /**
- * … and between two stacks of one place in the program: a sender that meets an error may repeat its post for ever, and
- * a full disk fails each write.
+ * Milliseconds between two stacks of one place in the program: a sender may repeat a failing post for ever, and a full
+ * disk fails every write.
  */
 export const STACK_REPEAT_MS = 60_000;
 
-/** Lines of one list of weir inspect, which is for a person; --json has the rest. */
+/** Lines of one list in the output of weir inspect; --json has all. */
 export const LINES_LISTED_MAX = 40;
 
 /**
- * Lines that two texts may differ in for the fewest such lines to be looked for, which takes time by their
- * square: half a second at most. Beyond, all lines are shown as taken away and put there.
+ * Differing lines up to which the shortest difference of two texts is computed, in quadratic time. Above it, all lines
+ * are shown as removed and added.
  */
 export const DIFF_LINES_MAX = 2_000;
 
@@ -424,5 +417,5 @@ assert(CALLS_MAX < CALLERS_WAITING_MAX, 'who begins a run may wait for it');
 assert(QUERY_MS_MAX > QUERY_TIME_MS_MAX + STOP_MS_MAX, 'a run is ended before its caller gives up');
 assert(QUERIES_WAITING_MAX < CALLS_MAX, 'calls that run have a place beside those that wait');
 
-/** Milliseconds for which `/health` speaks of worker threads that were lost: several looks of a monitor. */
+/** Milliseconds for which `/health` reports lost worker threads: several checks of a monitor. */
 export const WORKERS_LOST_LATELY_MS = 300_000;

@@ -1,7 +1,7 @@
 import { type Cipher, createCipheriv, createDecipheriv, hash, randomFillSync } from 'node:crypto';
 import type { InstanceKey } from '../instance-key.ts';
 
-/** One block of AES, see `EventIds`. */
+/** Bytes of an AES block; see `EventIds`. */
 const BLOCK_SIZE = 16;
 const RANDOM_START = 8;
 const CHECK_START = 12;
@@ -24,7 +24,7 @@ const ID_PATTERN = /^[\w-]{22}$/;
  */
 export class EventIds {
   readonly #key: Uint8Array;
-  /** Each block is encrypted by itself, so one cipher makes all ids. */
+  /** Each block is encrypted independently, so one cipher makes all ids. */
   readonly #cipher: Cipher;
   readonly #checks = new Map<string, Buffer>();
 
@@ -33,7 +33,7 @@ export class EventIds {
     this.#cipher = createCipheriv('aes-256-ecb', this.#key, null).setAutoPadding(false);
   }
 
-  /** The id of the event of a source that has this number. */
+  /** The id of the event with this number. */
   idOf(source: string, number: number): string {
     const block = Buffer.alloc(BLOCK_SIZE);
     block.writeBigUInt64BE(BigInt(number));
@@ -42,7 +42,7 @@ export class EventIds {
     return this.#cipher.update(block).toString('base64url');
   }
 
-  /** The number that an id was made of; `undefined` when it was not made here, for this source. */
+  /** The number in an id; `undefined` if it was not made by this instance for this source. */
   findNumber(source: string, id: string): number | undefined {
     if (!ID_PATTERN.test(id)) return undefined;
     const decipher = createDecipheriv('aes-256-ecb', this.#key, null).setAutoPadding(false);

@@ -2,25 +2,25 @@ import { assert } from '../../engine/assert.ts';
 import { NdjsonRewriter } from '../call/ndjson-rewriter.ts';
 import { rewriteAll } from '../call/rows-rewriter.ts';
 
-/** What each row begins with; its number is that of its arrival. */
+/** The start of each row, followed by its arrival number. */
 const ROW_START = '{"_arrival":';
 
 const COMMA = 0x2c;
 const NEWLINE = 0x0a;
 
-/** Some consecutive events of a source, as they leave for followers. */
+/** Consecutive events of a source, encoded for followers. */
 export type EventPage = {
-  /** As Server-Sent Events; each has the id that a follower comes again with. */
+  /** Server-Sent Events; each has the id with which a follower reconnects. */
   readonly bytes: Buffer;
   readonly eventCount: number;
-  /** The number of the last of them; `undefined` when there is none. */
+  /** The number of the last event; `undefined` if there is none. */
   readonly lastNumber: number | undefined;
 };
 
 /**
- * The page of rows as the engine gives them, a JSON array, whose first column is `_arrival`, in its
- * order. An event that is there several times, once for each record that it was found by, is one.
- * The number of an event is one more than its arrival: how many there were, had none been given up.
+ * Encodes rows from the engine, a JSON array whose first column is `_arrival`, in order. An event that occurs several
+ * times, once for each matching record, is sent once. The number of an event is its arrival number plus one: the count
+ * of events so far, if none had been dropped.
  */
 export async function eventPageOf(
   rows: Uint8Array,
@@ -35,7 +35,7 @@ export async function eventPageOf(
     const comma = lines.indexOf(COMMA, start);
     const number = Number(lines.toString('latin1', start + ROW_START.length, comma)) + 1;
     if (number !== lastNumber) {
-      // The rest of the row behind the comma, and the brace that the arrival stood behind.
+      // The rest of the row after the comma, with the brace that preceded the arrival number.
       const head = Buffer.from(`id: ${idOf(number)}\ndata: {`);
       parts.push(head, lines.subarray(comma + 1, end + 1), LINE_END);
       eventCount += 1;

@@ -13,17 +13,17 @@ import type { PublishedEvents } from '../store/published-events.ts';
 import type { EventIds } from './event-ids.ts';
 import { type EventPage, eventPageOf } from './event-page.ts';
 
-/** Which events a follower wants, and may have. */
+/** The events that a follower wants and may see. */
 export type FollowedEvents = {
   readonly source: Source;
-  /** Of this project alone. */
+  /** If given, only events of this project. */
   readonly project?: string | undefined;
-  /** Microseconds since the epoch: none whose timestamp is before. */
+  /** If given, only events with this timestamp or a later one; microseconds since the epoch. */
   readonly sinceUs?: number | undefined;
   readonly reach: Reach;
-  /** Whose turns and time its queries take. */
+  /** The tenant whose turns and time the queries use. */
   readonly tenant: Tenant;
-  /** Asked before each part that is sent; with false no more is. Absent: it always may. */
+  /** Called before each part is sent; false ends the stream. Without it, the stream never ends so. */
   readonly mayGoOn?: () => boolean;
 };
 
@@ -33,13 +33,12 @@ const PARAMETERS: readonly ParameterDeclaration[] = [
   { name: 'project', type: { kind: 'STRING' } },
 ];
 
-/** A part of the answer that makes its query too large is asked for in pages of so many times less. */
+/** If the answer of a part is too large, the part is read in pages smaller by this factor. */
 const SMALLER_PAGE_PARTS = 8;
 
 /**
- * Reads events of a source in the order in which they were published, page by page, by queries of
- * its own. Followers of one tenant that stand at the same place get one page together. A query that nobody waits for any
- * more is cancelled.
+ * Reads events of a source in the order of publication, page by page, by queries of its own. Followers of one tenant at
+ * the same position share a page. A query is cancelled when no follower waits for it.
  */
 export class EventReader {
   readonly #engine: Pick<QueryEngine, 'run'>;
@@ -56,7 +55,7 @@ export class EventReader {
     readonly events: PublishedEvents;
     readonly ids: EventIds;
     readonly nowUs: () => number;
-    /** Events of a page, at most; for tests. */
+    /** The most events of a page; for tests. */
     readonly pageRows?: number;
   }) {
     this.#engine = parts.engine;
@@ -67,9 +66,9 @@ export class EventReader {
   }
 
   /**
-   * The first events after a number, and the number up to which there are no others.
+   * Reads the first events after a number, and the number up to which there are no others.
    *
-   * @throws ServiceError for what goes wrong with a query, and `query_cancelled` soon after `cancelled`.
+   * @throws ServiceError if a query fails, and `query_cancelled` soon after `cancelled`.
    */
   read(events: FollowedEvents, after: number, cancelled: AbortSignal): Promise<ReadPage> {
     const { source, project, sinceUs, reach, tenant } = events;
@@ -86,14 +85,14 @@ export class EventReader {
   }
 
   /**
-   * The number after which the last `count` events are, or all if there are fewer.
+   * The number that precedes the last `count` events, or all events if there are fewer.
    *
-   * @throws QueryError for what goes wrong with a query, and `query_cancelled` soon after `cancelled`.
+   * @throws QueryError if a query fails, and `query_cancelled` soon after `cancelled`.
    */
   async lastStart(events: FollowedEvents, count: number, cancelled: AbortSignal): Promise<number> {
     const end = this.#events.lastNumber(events.source.name);
     if (count === 0) return end;
-    // The last ones are mostly among so many of all projects; where they are not, all are looked at.
+    // The wanted events are mostly among this many recent ones of all projects; if not, all events are searched.
     for (const after of [Math.max(0, end - count * LAST_PARTS), 0]) {
       const page = { after, rowsMax: count, signal: cancelled };
       const answer = await this.#run(events, page, 'newest first');
@@ -105,7 +104,7 @@ export class EventReader {
   }
 
   async #read(events: FollowedEvents, wanted: WantedPage): Promise<ReadPage> {
-    // What is published from here on may be in the answer, or not.
+    // Events published after this point may or may not be in the answer.
     const end = this.#events.lastNumber(events.source.name);
     const { rowsMax } = wanted;
     let answer: QueryAnswer;
@@ -161,24 +160,24 @@ export class EventReader {
 type WantedPage = {
   readonly after: number;
   readonly rowsMax: number;
-  /** Aborted when nobody waits for the page any more. */
+  /** Aborted when no follower waits for the page. */
   readonly signal: AbortSignal;
 };
 
-/** Newest first, only the arrivals are read. */
+/** For newest first, only the arrival numbers are read. */
 type PageOrder = 'oldest first' | 'newest first';
 
 export type ReadPage = EventPage & {
-  /** All events up to this number are in this page or those before it, or are not wanted. */
+  /** All wanted events up to this number are in this page or earlier ones. */
   readonly through: number;
 };
 
-/** How many times as many events of all projects are looked at for the last ones of some. */
+/** The factor by which more events of all projects are searched to find the last ones of some projects. */
 const LAST_PARTS = 16;
 
 /**
- * The query of a page. What an event's project is says the rule of its source: its own column, or a
- * field of its metadata, whose records are then looked at one by one.
+ * The query of a page. The rule of the source determines an event's project: its column, or a field of its metadata,
+ * whose records are then searched one by one.
  */
 function textOf({ source, project, sinceUs }: FollowedEvents, order: PageOrder): string {
   const isNewestFirst = order === 'newest first';
@@ -206,7 +205,7 @@ WHERE ${conditions.join(' AND ')}
 ORDER BY _arrival${isNewestFirst ? ' DESC' : ''}`;
 }
 
-/** Of the last row; those before it are not read. `undefined` where there are no rows. */
+/** The arrival number of the last row, without reading the others; `undefined` if there are no rows. */
 function lastArrival(rows: Uint8Array): number | undefined {
   const bytes = Buffer.from(rows.buffer, rows.byteOffset, rows.length);
   const row = bytes.toString('latin1', bytes.lastIndexOf('{'), bytes.lastIndexOf('}') + 1);

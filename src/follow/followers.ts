@@ -14,49 +14,48 @@ import type { PublishedEvents } from '../store/published-events.ts';
 import type { EventIds } from './event-ids.ts';
 import type { EventReader, FollowedEvents } from './event-reader.ts';
 
-/** Where a follower begins. */
+/** Where a follower starts. */
 export type FollowStart =
-  /** With what comes from now on. */
+  /** Only new events. */
   | { readonly kind: 'now' }
-  /** With the last events that there are. */
+  /** The last `count` events, then new ones. */
   | { readonly kind: 'last'; readonly count: number }
-  /** With the first event that is kept. */
+  /** The first stored event. */
   | { readonly kind: 'first' }
-  /** After the event with this number; `undefined`: nobody knows it. `id` is the text that it came as. */
+  /** After the event with this number; `undefined` if the id is unknown. `id` is its text. */
   | { readonly kind: 'after'; readonly number: number | undefined; readonly id: string };
 
-/** Why a stream ends that has not failed. */
+/** Why a stream ends without a failure. */
 type Ending =
-  /** Its caller has gone. */
+  /** The caller has disconnected. */
   | 'gone'
-  /** Its time is over. */
+  /** FOLLOWING_MS_MAX has passed. */
   | 'over'
   /** The service stops. */
   | 'closing'
-  /** Its place was given to a tenant with fewer. */
+  /** Another tenant with fewer streams needed the place. */
   | 'displaced';
 
 /** A stream under way. */
 type Stream = {
-  /** All events up to this number have been sent, or are not wanted. */
+  /** All wanted events up to this number have been sent. */
   after: number;
   isHeartbeatDue: boolean;
-  /** Ends its wait for events, while it waits. */
+  /** Ends the current wait for events. */
   wake: (() => void) | undefined;
 };
 
-/** Times of following, in milliseconds; those of the limits where left out. */
+/** Times in milliseconds; those of `limits.ts` by default. */
 export type FollowTimes = {
   readonly heartbeatMs: number;
   readonly followingMsMax: number;
 };
 
 /**
- * Everyone who follows a source. Each has a number up to which it has all events, and reads on from there
- * as fast as its connection takes it: what it has not read is in the store, not here. So a slow
- * one, one that comes again and one that comes for the first time are all the same.
+ * All followers of sources. Each has a number up to which it has all events, and continues from there as fast as its
+ * connection accepts data; unread events stay in the store. So slow, reconnecting and new followers are treated alike.
  *
- * Where all places are taken, the tenant with most gives up its oldest for one of a tenant with fewer.
+ * If all places are taken, the tenant with most followers loses its oldest one to a tenant with fewer.
  */
 export class Followers {
   readonly #reader: EventReader;
@@ -64,17 +63,17 @@ export class Followers {
   readonly #ids: EventIds;
   readonly #countMax: number;
   readonly #heldBytesMax: number;
-  /** Bytes of pages on their way. */
+  /** Bytes of pages that are being sent. */
   #heldBytes = 0;
-  /** Those that wait until there is room for a page, oldest first. */
+  /** Callbacks that wait for room for a page, oldest first. */
   readonly #waitingForRoom = new Set<() => void>();
   readonly #times: FollowTimes;
   #isClosing = false;
-  /** What ends each stream, with an `Ending` as its reason. */
+  /** The controllers that abort each stream, with an `Ending` as the reason. */
   readonly #places = new TenantSets<AbortController>();
-  /** Those that have everything, by source: they wait for more. */
+  /** Callbacks of followers that have all events, by source. */
   readonly #waiting = new Map<string, Set<() => void>>();
-  /** Sources whose followers are about to hear of something. */
+  /** Sources whose followers will be woken. */
   readonly #waking = new Set<string>();
 
   constructor(parts: {
@@ -82,7 +81,7 @@ export class Followers {
     readonly events: PublishedEvents;
     readonly ids: EventIds;
     readonly countMax?: number;
-    /** Bytes of all pages on their way; any number unless given. */
+    /** Bytes of all pages that are being sent; unlimited by default. */
     readonly heldBytesMax?: number;
     readonly times?: Partial<FollowTimes>;
   }) {
@@ -99,7 +98,7 @@ export class Followers {
     this.#events.whenPublished((source) => this.#published(source));
   }
 
-  /** Bytes of pages on their way. */
+  /** Bytes of pages that are being sent. */
   get heldBytes(): number {
     return this.#heldBytes;
   }
@@ -108,16 +107,16 @@ export class Followers {
     return this.#places.size;
   }
 
-  /** The number of the event of a source that was sent with this id; `undefined` when none was. */
+  /** The number of the event of a source with this id; `undefined` if there is none. */
   findNumber(source: Source, id: string): number | undefined {
     return this.#ids.findNumber(source.name, id);
   }
 
   /**
-   * Sends events as Server-Sent Events, until the caller goes, the time is over, the place is needed for a tenant
-   * with fewer, or the service stops. Resolves then.
+   * Sends events as Server-Sent Events until the caller disconnects, the time is over, another tenant needs the place,
+   * or the service stops; then resolves.
    *
-   * @throws ServiceError when there are too many, and for what goes wrong before the first byte.
+   * @throws ServiceError if there are too many followers, or if something fails before the first byte is sent.
    */
   async follow(
     response: ServerResponse,
@@ -135,7 +134,7 @@ export class Followers {
       response.statusCode = 200;
       response.setHeader('Content-Type', 'text/event-stream; charset=utf-8');
       response.setHeader('Cache-Control', 'no-store');
-      // Some proxies collect an answer before they pass it on, unless they are told.
+      // Tells proxies not to buffer the answer.
       response.setHeader('X-Accel-Buffering', 'no');
       response.write(`retry: ${FOLLOWER_RETRY_MS}\n${notice}${this.#idLine(events, after)}\n`);
       await this.#send(response, { events, after, ending });
@@ -149,7 +148,7 @@ export class Followers {
     }
   }
 
-  /** All are told to come again, and no more are taken. */
+  /** Ends all streams so that their callers reconnect, and accepts no more. */
   close(): void {
     this.#isClosing = true;
     for (const tenant of [...this.#places.tenants()]) {
@@ -158,14 +157,14 @@ export class Followers {
   }
 
   /**
-   * What ends the stream that has the place.
+   * Takes a place. Returns the controller that aborts the stream.
    *
-   * @throws ServiceError when all are taken and no tenant has so many more that it must give one up.
+   * @throws ServiceError if all places are taken and no tenant has enough more to lose one.
    */
   #takePlace(tenant: Tenant): AbortController {
     if (this.#places.size >= this.#countMax) {
       const fullest = this.#places.fullest() ?? tenant;
-      // With one more it must still have fewer, or the two would take places from each other for ever.
+      // Even with one more it must have fewer; otherwise the two would take places from each other for ever.
       if (this.#places.sizeOf(tenant) + 1 >= this.#places.sizeOf(fullest)) {
         throw new ServiceError(
           'overloaded',
@@ -173,7 +172,7 @@ export class Followers {
         );
       }
       const oldest = must(this.#places.oldest(fullest));
-      // Its place is free at once, however long it takes to end.
+      // Its place is free at once, however long the stream takes to end.
       this.#places.delete(fullest, oldest);
       oldest.abort('displaced' satisfies Ending);
     }
@@ -207,7 +206,7 @@ export class Followers {
       case 'after': {
         const { number, id } = start;
         if (number !== undefined && number <= lastNumber) return { after: number, notice: '' };
-        // It is of a store that is no more: nobody knows what its follower has of this one.
+        // The id is of an earlier store, so it is unknown which events the follower has.
         return { after: 0, notice: `event: gap\ndata: ${JSON.stringify({ after: id })}\n\n` };
       }
     }
@@ -232,7 +231,7 @@ export class Followers {
       () => ending.abort('over' satisfies Ending),
       this.#times.followingMsMax,
     );
-    // By its own clock, whatever is published: a follower of one project must not see when others post.
+    // Sent by a clock of its own, so that a follower of one project cannot see when others post.
     const heartbeat = setInterval(() => {
       stream.isHeartbeatDue = true;
       stream.wake?.();
@@ -244,7 +243,7 @@ export class Followers {
       while (!isOver()) await this.#sendNext(response, { events, stream, signal, isOver });
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
-      // It comes again, and is told by the status what is still wrong.
+      // The follower reconnects, and gets a status if the failure persists.
       failure = error;
     } finally {
       clearTimeout(timer);
@@ -260,7 +259,7 @@ export class Followers {
     }
   }
 
-  /** One heartbeat or one page; or waits for either. */
+  /** Sends one heartbeat or one page, or waits for either. */
   async #sendNext(
     response: ServerResponse,
     following: {
@@ -284,14 +283,14 @@ export class Followers {
     const page = await this.#reader.read(events, stream.after, signal);
     if (isOver()) return;
     if (page.eventCount > 0 && !(await this.#writePage(response, page.bytes, signal))) {
-      // It is read again then: whoever waits holds nothing.
+      // The page is dropped and read again later: a waiting follower holds no memory.
       await this.#waitForRoom(stream, signal);
       return;
     }
     stream.after = page.through;
   }
 
-  /** Writes a page, where there is room for it: alone it may be of any length. */
+  /** Writes a page if there is room for it. A page of any length fits if it is the only one. */
   async #writePage(response: ServerResponse, bytes: Buffer, signal: AbortSignal): Promise<boolean> {
     const isRoom = this.#heldBytes + bytes.length <= this.#heldBytesMax;
     if (!isRoom && this.#heldBytes > 0) return false;
@@ -306,7 +305,7 @@ export class Followers {
     return true;
   }
 
-  /** Resolves when a page has left, a heartbeat is due, or the stream is to end. */
+  /** Resolves when a page was sent, a heartbeat is due, or the stream must end. */
   #waitForRoom(stream: Stream, signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const wake = (): void => {
@@ -321,8 +320,8 @@ export class Followers {
   }
 
   /**
-   * Writes, and waits until it is on its way, or the stream is to end. The server cuts off whoever reads nothing for
-   * long.
+   * Writes, and waits until the bytes are on their way or the stream must end. The server cuts off a caller that reads
+   * too slowly.
    */
   async #write(
     response: ServerResponse,
@@ -342,7 +341,7 @@ export class Followers {
     });
   }
 
-  /** Resolves when events were published, a heartbeat is due, or the stream is to end. */
+  /** Resolves when events were published, a heartbeat is due, or the stream must end. */
   #waitFor(source: string, stream: Stream, signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const waiting = this.#waiting.get(source) ?? new Set();
@@ -359,7 +358,7 @@ export class Followers {
     });
   }
 
-  /** Called for every batch: while nobody waits it must cost nothing. */
+  /** Called for every batch, so it must cost nothing while nobody waits. */
   #published(source: string): void {
     if (!this.#waiting.has(source) || this.#waking.has(source)) return;
     this.#waking.add(source);

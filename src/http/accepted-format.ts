@@ -4,10 +4,10 @@ import { ServiceError } from '../errors.ts';
 import { acceptedWeight, readAccept } from './media-type.ts';
 
 /**
- * The format that `Accept` wants most; of those that it wants the same, the first of the list. Who
- * wants none of them gets JSON, rather than no answer.
+ * The format with the highest weight in `Accept`; of several, the first in the list. Without an acceptable one, JSON is
+ * sent rather than no answer.
  *
- * @throws ServiceError where it takes none and says that it does not take JSON.
+ * @throws ServiceError if it accepts none and explicitly excludes JSON.
  */
 export function acceptedFormat(accept: string | undefined): AnswerFormat {
   if (accept === undefined || accept === '' || accept === '*/*') return JSON_FORMAT;

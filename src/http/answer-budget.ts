@@ -4,7 +4,7 @@ import { ServiceError } from '../errors.ts';
 import { ANSWERS_BYTES_MAX } from '../limits.ts';
 import { FairBudget } from './fair-budget.ts';
 
-/** Memory of answers on their way to callers, of which each tenant has a fair part. */
+/** The memory of answers that are being sent. Each tenant has a fair share. */
 export class AnswerBudget {
   readonly #budget: FairBudget;
 
@@ -12,15 +12,15 @@ export class AnswerBudget {
     this.#budget = new FairBudget(() => bytesMax);
   }
 
-  /** Bytes on their way now. */
+  /** Bytes that are being sent. */
   get heldBytes(): number {
     return this.#budget.heldBytes;
   }
 
   /**
-   * Counts the bytes of an answer from before it is sent until it has left, or there is no one to take it.
+   * Counts the bytes of an answer, from before it is sent until it has left or its caller has disconnected.
    *
-   * @throws ServiceError when there is no room for them now.
+   * @throws ServiceError if there is no room for them.
    */
   hold(bytes: number, tenant: Tenant, response: ServerResponse): void {
     if (response.destroyed) return;

@@ -27,60 +27,60 @@ import { WorkTurns } from './work-turns.ts';
 
 type Encoding = 'gzip' | 'deflate' | 'br';
 
-/** The bytes of a body, end to end. */
+/** The bytes of a body in pieces. */
 export type Body = readonly Buffer[];
 
 /**
- * Has the bytes of an answer count in the place of the body's, from before it is made until it has left.
+ * Counts the bytes of an answer in place of the body's, from before it is made until it has left.
  *
- * @throws ServiceError when there is no room for them.
+ * @throws ServiceError if there is no room for them.
  */
 export type HoldAnswer = (answerBytes: number) => void;
 
-/** Bytes inflated at a time: each costs a trip to another thread. */
+/** Bytes that are decompressed at a time: each chunk is passed to another thread. */
 const INFLATE_CHUNK_SIZE = 128 * 1024;
 
-/** How long a body may be, and who sends it. */
+/** The limits of a body, and its sender. */
 export type BodyTerms = {
   readonly bytesMax: number;
   readonly tenant: Tenant;
-  /** Throws where there is no use for any body now. */
+  /** Throws if no body can be used at present. */
   readonly check?: () => void;
 };
 
 export type BodyReaderOptions = {
   /** The monotonic clock, in milliseconds. */
   readonly nowMs: () => number;
-  /** Bytes of all bodies at once. */
+  /** The most bytes of all bodies at once. */
   readonly heldBytesMax?: number | undefined;
-  /** Bytes of large bodies that are worked on at a time. */
+  /** The most bytes of large bodies that are processed at once. */
   readonly largeBytesMax?: number | undefined;
-  /** How long bodies take from being worked on to being stored, whatever they are; 0 unless given. */
+  /** The time from processing a body to its durability, in milliseconds; 0 by default. */
   readonly durableMs?: () => number;
-  /** How long one waits that there is no room for, before it is refused. */
+  /** How long a body waits before it is refused for lack of room, in milliseconds. */
   readonly refusalWaitMs?: number;
-  /** Of a body there is no room for. */
+  /** The code of such a refusal. */
   readonly refusal?: 'ingest_overloaded' | 'overloaded';
-  /** Shared with other work on the main thread; of its own unless given. */
+  /** Turns that are shared with other work on the main thread; by default its own. */
   readonly turns?: WorkTurns;
 };
 
 /**
- * Reads bodies, all of them together within one budget of memory, of which each tenant has a fair part, and has
- * them worked on in fair turns.
+ * Reads request bodies within one memory budget, of which each tenant has a fair share, and has them processed in fair
+ * turns.
  */
 export class BodyReader {
   readonly #nowMs: () => number;
   readonly #refusal: 'ingest_overloaded' | 'overloaded';
   readonly #heldBytesMax: number;
   readonly #budget = new FairBudget(() => this.#worthHolding());
-  /** How fast bodies are worked on, in bytes. */
+  /** The rate at which bodies are processed, in bytes. */
   readonly #worked = new DrainRate();
   readonly #secondTry: SecondTry;
   readonly #turns: WorkTurns;
   readonly #smallBodies: ByteGate;
   readonly #largeBodies: ByteGate;
-  /** Of what bodies are inflated with. */
+  /** Limits the bytes of decompression state. */
   readonly #inflaters: ByteGate;
 
   constructor(options: BodyReaderOptions) {
@@ -110,12 +110,12 @@ export class BodyReader {
   }
 
   /**
-   * Reads and inflates the body of a request, at most `bytesMax` bytes of it, and gives it to
-   * `work`, in pieces; the body counts as held until that is done, and from before it is read where it tells its
-   * length. `work` may have an answer count with it that grows with the body, until that has left.
+   * Reads and decompresses the body of a request, at most `bytesMax` bytes of it, and passes it to `work`. The body
+   * counts as held until `work` is done, and from before it is read if its length is known. `work` may count an answer
+   * with the body, until that has left.
    *
-   * @throws ServiceError when it is too large, damaged, or there is no use or no memory for it now, and not a
-   * moment later either: before it is read, where it tells its length.
+   * @throws ServiceError if the body is too large or damaged, or if it cannot be used or held, neither now nor a moment
+   * later. If the length is known, this happens before the body is read.
    */
   async use<T>(
     request: IncomingMessage,
@@ -135,7 +135,7 @@ export class BodyReader {
     let isHeldForAnswer = false;
     const release = (): void => this.#budget.release(heldBytes, tenant);
     const holdAnswer: HoldAnswer = (answerBytes) => {
-      // The body is done with when the answer is made.
+      // The body is no longer needed when the answer is made.
       hold(Math.max(0, answerBytes - heldBytes));
       isHeldForAnswer = true;
     };
@@ -147,7 +147,7 @@ export class BodyReader {
     try {
       if (request.headers.expect !== undefined) {
         response.writeContinue();
-        // It has its answer, and the body is on its way now.
+        // 100 was sent, so the body is on its way.
         delete request.headers.expect;
       }
       const arrived = await collect(request, (wireBytes) => {
@@ -172,7 +172,7 @@ export class BodyReader {
     }
   }
 
-  /** As `inflateBody`, once there is room for an inflater. */
+  /** Decompresses a body when there is room for the state. */
   async #inflate(
     body: Buffer,
     { encoding, tenant }: { readonly encoding: Encoding; readonly tenant: Tenant },
@@ -204,7 +204,7 @@ export class BodyReader {
     }
   }
 
-  /** What is held beyond is not worked on in time: its senders give up, and send it again. */
+  /** Bytes of bodies worth holding. Those beyond would not be processed in time: their senders would give up and retry. */
   #worthHolding(): number {
     const inTime = this.#worked.amountIn(BODIES_WAIT_MS_MAX, this.#nowMs()) ?? Infinity;
     return Math.min(Math.max(inTime, BODIES_BYTES_MIN), this.#heldBytesMax);
@@ -221,27 +221,27 @@ export class BodyReader {
   }
 }
 
-/** Whether a request brings a body, if only an empty one of unknown length. */
+/** Whether a request has a body, even an empty one of unknown length. */
 export function hasBody(request: IncomingMessage): boolean {
   const length = request.headers['content-length'];
   return request.headers['transfer-encoding'] !== undefined || Number(length ?? 0) > 0;
 }
 
-/** Whether there is more of a body on its way. One that waits for a 100 is not. */
+/** Whether more of a body is on its way. A sender that waits for a 100 has not begun. */
 export function isBodyUnderWay(request: IncomingMessage): boolean {
   return !request.complete && !request.destroyed && request.headers.expect === undefined;
 }
 
-/** Whether a refused request has so short a body that reading it off is worth it, to keep the connection. */
+/** Whether the body of a refused request is so short that reading it, to keep the connection, is worthwhile. */
 export function isBodyShort({ headers }: IncomingMessage): boolean {
   const length = headers['content-length'];
   return length !== undefined && Number(length) <= SHORT_BODY_BYTES_MAX;
 }
 
 /**
- * Reads what is left of a refused request and throws it away, so that a sender who writes all before it reads finds the
- * answer; a request that sends much more is cut off. One piece in a turn of the event loop, of all such requests
- * together: who sends too much waits for the others. `done` is called once, at the end.
+ * Reads and discards the rest of a refused request, so that a sender that writes everything before it reads gets the
+ * answer. A request that sends much more is cut off. One piece is read in each turn of the event loop, over all such
+ * requests, so large senders wait for others. Calls `done` once at the end.
  */
 export function discardBody(request: IncomingMessage, done: () => void): void {
   let discardedBytes = 0;
@@ -263,15 +263,15 @@ export function discardBody(request: IncomingMessage, done: () => void): void {
 }
 
 /**
- * Reads off a body that nobody wants, before the answer: one that ends with bytes unread resets the connection,
- * and the caller would lose the answer. Who waits to be told to send it never is.
+ * Reads and discards an unneeded body before the answer: ending a response with unread bytes resets the connection, and
+ * the caller would lose the answer. A sender that waits for a 100 never gets it.
  */
 export async function skipBody(request: IncomingMessage): Promise<void> {
   if (!isBodyUnderWay(request)) return;
   await new Promise<void>((resolve) => discardBody(request, resolve));
 }
 
-/** Requests of which a piece has been thrown away, and who wait for the next. */
+/** Requests of which a piece was discarded, and those that wait for the next turn. */
 class Discards {
   readonly #requests = new Set<IncomingMessage>();
   #isTurnDue = false;
@@ -321,10 +321,10 @@ function encodingOf(request: IncomingMessage): Encoding | undefined {
   );
 }
 
-/** `admit` sees the bytes so far, and throws to stop. */
+/** `admit` gets the number of bytes so far, and throws to stop. */
 function collect(request: IncomingMessage, admit: (wireBytes: number) => void): Promise<Body> {
   return new Promise((resolve, reject) => {
-    // It may have left while it waited to be read, and says so only once.
+    // The request may have been closed while it waited, and emits that only once.
     if (request.destroyed) {
       reject(endedTooSoon());
       return;
@@ -362,8 +362,8 @@ function endedTooSoon(): ServiceError {
 }
 
 /**
- * `admit` sees the bytes of each chunk before there is another, and throws to stop: a thousand small bodies that are
- * inflated at once might come to gigabytes.
+ * Decompresses a body. `admit` gets the bytes of each chunk before the next one, and throws to stop: a thousand small
+ * bodies could decompress to gigabytes.
  */
 async function inflateBody(
   body: Buffer,
@@ -374,7 +374,7 @@ async function inflateBody(
   try {
     const chunks = await inflatedChunks(inflater, body, admit);
     const rest = body.subarray(inflater.bytesWritten);
-    // Events behind the end would be acknowledged and lost. Zeros behind gzip are usual padding.
+    // Events after the end would be acknowledged and lost. Zeros after gzip are usual padding.
     const isPadding = encoding === 'gzip' && areZeros(rest);
     if (rest.length > 0 && !isPadding) throw new Error(`${rest.length} bytes follow its end`);
     return chunks;
@@ -386,7 +386,7 @@ async function inflateBody(
   }
 }
 
-/** All are as the first where each is as the next: one comparison of memory, in place of a step for each byte. */
+/** All bytes equal the first if each equals the next: one comparison of memory replaces a loop over bytes. */
 function areZeros(bytes: Buffer): boolean {
   return bytes[0] === 0 && bytes.subarray(1).equals(bytes.subarray(0, -1));
 }
@@ -413,7 +413,7 @@ function inflatedChunks(
   });
 }
 
-/** `bytesWritten` counts the compressed bytes it has read. */
+/** `bytesWritten` counts the compressed bytes that it has read. */
 type Inflater = Transform & { readonly bytesWritten: number };
 
 function inflaterOf(encoding: Encoding, body: Buffer): Inflater {
@@ -424,29 +424,29 @@ function inflaterOf(encoding: Encoding, body: Buffer): Inflater {
 }
 
 /**
- * `deflate` means the zlib format (RFC 9110 §8.4.1.2), but some senders leave out its header. That
- * is two bytes: the low half of the first is 8, and both are a multiple of 31 (RFC 1950 §2.2).
+ * `deflate` means the zlib format (RFC 9110 §8.4.1.2), but some senders omit its header of two bytes: the low half of
+ * the first is 8, and both together are a multiple of 31 (RFC 1950 §2.2).
  */
 function hasZlibHeader(body: Buffer): boolean {
   return body.length >= 2 && (body.readUInt8(0) & 15) === 8 && body.readUInt16BE(0) % 31 === 0;
 }
 
 /**
- * Bytes that inflating a body takes beside what comes of it: its window, and the next chunk. Deflate looks back 32 KiB at
- * most, and its tables are some KiB (zlib's `inflate.h`). The first bits of brotli tell how far it looks back.
+ * Bytes of memory for decompression, without its output: the window and the next chunk. Deflate has a window of 32 KiB
+ * and some KiB of tables (zlib's `inflate.h`). Brotli's first bits give the size of its window.
  */
 function inflaterBytesOf(encoding: Encoding, body: Buffer): number {
   const windowBytes = encoding === 'br' ? 2 ** brotliWindowBits(body[0] ?? 0) : 64 * 1024;
   return windowBytes + INFLATE_CHUNK_SIZE;
 }
 
-/** WBITS of RFC 7932, §9.1: the window has 2 to the power of it, in bytes, but for 16. */
+/** WBITS of RFC 7932, §9.1: the window has 2^WBITS - 16 bytes. */
 function brotliWindowBits(firstByte: number): number {
   if ((firstByte & 1) === 0) return 16;
   const long = (firstByte >> 1) & 7;
   if (long !== 0) return 17 + long;
   const short = (firstByte >> 4) & 7;
-  // 1 is for windows of another format, which is refused.
+  // 1 denotes large windows, another format, which is refused.
   return short === 0 ? 17 : 8 + short;
 }
 

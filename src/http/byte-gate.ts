@@ -8,34 +8,34 @@ import { FloodPace } from './flood-pace.ts';
 type Waiting = { readonly bytes: number; readonly tenant: Tenant; readonly enter: () => void };
 
 export type ByteGateOptions = {
-  /** Of all work inside. */
+  /** The most bytes of all admitted work. */
   readonly bytesMax: number;
   /** The monotonic clock, in milliseconds. */
   readonly nowMs: () => number;
-  /** … of which tenants in company share this much; all unless given. */
+  /** The most bytes of tenants that are not alone; all by default. */
   readonly sharedBytesMax?: () => number;
-  /** … and of which one that floods beside others has at most so much in a millisecond; no bound unless given. */
+  /** The most bytes per millisecond of a tenant that floods beside others; unlimited by default. */
   readonly floodBytesPerMs?: number;
 };
 
 /**
- * Lets work in as long as the bytes of all that is in stay within a bound; the rest waits, in turns that are fair
- * between tenants by bytes. Work larger than the bound goes in alone.
+ * Admits work while the bytes of all admitted work stay within a limit. Other work waits, in turns that are fair
+ * between tenants by bytes. Work larger than the limit is admitted alone.
  *
- * A tenant alone may fill it: the more is inside, the more is done at a time. Beside others it may have inside as much as
- * is free of a smaller part, and one piece of work in any case: what is inside already is what a newcomer
- * waits for, and no turns help there. One of which much waits, beside one of whom little does, rests in between: who works
- * without a pause leaves no processor for what others wait for besides, and a stall lasts until all behind it is done.
+ * A tenant that is alone may use the whole limit, because larger batches are more efficient. Beside others it may use
+ * what is free of a smaller part, and at least one piece of work: a newcomer waits for what is admitted already, where
+ * turns cannot help. A tenant with much waiting work, beside one with little, is paced: continuous work would leave no
+ * processor time for the rest of what others wait for, and a stall would last until all of it is done.
  */
 export class ByteGate {
   readonly #bytesMax: number;
   readonly #nowMs: () => number;
   readonly #company = new Company();
-  /** What is inside; its bound is that of tenants in company. */
+  /** The admitted bytes, limited to those of tenants that are not alone. */
   readonly #inside: FairBudget;
   readonly #pace: FloodPace;
   readonly #waiting = new FairQueue<Waiting>();
-  /** Whose turn it is, and who waits for room. */
+  /** The work whose turn it is, which waits for room. */
   #next: Waiting | undefined;
   #waking: NodeJS.Timeout | undefined;
 
@@ -47,7 +47,7 @@ export class ByteGate {
     this.#pace = new FloodPace(options.floodBytesPerMs ?? Number.POSITIVE_INFINITY);
   }
 
-  /** Resolves when the work may begin. Each is followed by one `leave` with the same arguments. */
+  /** Resolves when the work may begin. The caller must call `leave` once with the same arguments. */
   async enter(bytes: number, tenant: Tenant = NO_TENANT): Promise<void> {
     const nowMs = this.#nowMs();
     this.#company.join(tenant, nowMs);
@@ -69,8 +69,8 @@ export class ByteGate {
   }
 
   /**
-   * The clock is read once. If a rest ended between two readings, the first would keep work waiting for the end of that
-   * rest, and the second would set no timer for it: the work would wait for ever.
+   * Reads the clock once. If a pause ended between two readings, the first would keep work waiting for its end, and the
+   * second would set no timer, so the work would wait for ever.
    */
   #admit(): void {
     const nowMs = this.#nowMs();
@@ -94,7 +94,7 @@ export class ByteGate {
     if (this.#isFlooding(tenant, nowMs)) this.#pace.begin(bytes, tenant, nowMs);
   }
 
-  /** Much of it waits, and little of another. */
+  /** Whether much of a tenant's work waits, and little of another's. */
   #isFlooding(tenant: Tenant, nowMs: number): boolean {
     const waits = (other: Tenant): boolean => this.#waiting.sizeOf(other) >= FLOOD_WAITING_MIN;
     return waits(tenant) && this.#company.hasOther(tenant, nowMs, (other) => !waits(other));
@@ -110,7 +110,7 @@ export class ByteGate {
     }, Math.ceil(leftMs));
   }
 
-  /** A tenant of whom nothing is inside has a share; so where all wait, something is inside to wait for, or rests. */
+  /** A tenant without admitted work has a share. So if all wait, some admitted work or a pause will end. */
   #isWithinShare(bytes: number, tenant: Tenant, nowMs: number): boolean {
     if (this.#company.isAlone(tenant, nowMs)) return true;
     if (this.#pace.isResting(tenant, nowMs)) return false;

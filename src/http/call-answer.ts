@@ -11,25 +11,25 @@ import { lostDaysWarnings } from './lost-days-warning.ts';
 import { sendBytes, varyBy } from './response.ts';
 import { setWarnings } from './warnings.ts';
 
-/** On an answer that `max_rows` cut: the rows that are left. */
+/** A header of answers that `max_rows` truncated, with the number of rows left. */
 export const TRUNCATED_HEADER = 'Weir-Truncated';
 
-/** Milliseconds of work from which it is named. */
+/** Milliseconds of other work from which it is reported. */
 const BESIDE_MS_MIN = 0.5;
 
-/** Milliseconds of the parts of a call that are not its run's. */
+/** Milliseconds of the parts of a call outside of its run. */
 type CallTimes = { readonly parseMs: number; readonly callMs: number };
 
-/** What the definition and the caller say of how an answer leaves. */
+/** How an answer is sent, as the definition and the caller request. */
 export type CallManner = CallTimes & {
-  /** How long the definition lets answers be kept. */
+  /** How long the definition allows caching, in seconds. */
   readonly cacheS: number | undefined;
   readonly format: AnswerFormat;
-  /** Is told how many bytes are to leave, before any does, and throws where these are too many now. */
+  /** Called with the number of bytes before any are sent; throws if there is no room for them. */
   readonly hold: (bytes: number) => void;
 };
 
-/** Sends the answer of a call, or only its headers where the caller has it already. */
+/** Sends the answer of a call, or only its headers if the caller has it already. */
 export async function sendAnswer(
   request: IncomingMessage,
   response: ServerResponse,
@@ -50,7 +50,7 @@ async function sendRun(
     answer.release();
     return;
   }
-  // The memory of the rows is read until the last of them has left, or there is no one to read them.
+  // The memory of the rows is used until the last of them has left, or the caller has disconnected.
   response.once('close', answer.release);
   hold(answer.json.length);
   setWarnings(response, lostDaysWarnings(answer.lostDays));
@@ -62,7 +62,7 @@ async function sendRun(
   if (isUnchanged(request, response, etag)) return;
   const { json } = answer;
   if (format.rewriter === undefined) {
-    // The rows are JSON already; they pass through as they are, and are not copied.
+    // The rows are JSON already, and are sent without copying.
     sendBytes(response, 200, format.contentType, [RESULT_START, json, RESULT_END]);
   } else await sendPieces(request, response, format.contentType, format.rewriter(json, columns));
 }
@@ -87,7 +87,7 @@ async function sendShared(
   setTruncated(response, answer.truncatedTo);
   const ageS = Math.floor(shared.ageMs / 1000);
   response.setHeader('Age', ageS);
-  // What is missing may be there again soon: nobody keeps such an answer.
+  // The missing rows may be available again soon, so such an answer is not cached.
   const isWhole = shared.lostDays.length === 0;
   response.setHeader('Cache-Control', `private, ${isWhole ? `max-age=${cacheS}` : 'no-cache'}`);
   response.setHeader('Cache-Status', cacheStatusOf(shared, cacheS - ageS));
@@ -101,7 +101,7 @@ function setTruncated(response: ServerResponse, rowCount: number | undefined): v
   if (rowCount !== undefined) response.setHeader(TRUNCATED_HEADER, rowCount);
 }
 
-/** Sends an answer as it is rewritten, as fast as its caller reads; a short one with its length. */
+/** Sends a rewritten answer at the rate of its caller; a short one with its length. */
 async function sendPieces(
   { method }: IncomingMessage,
   response: ServerResponse,
@@ -127,7 +127,7 @@ async function sendPieces(
   response.end();
 }
 
-/** Resolves when more may be written, or nobody reads any more. */
+/** Resolves when more may be written, or the connection is closed. */
 function roomToWrite(response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
@@ -139,10 +139,10 @@ function roomToWrite(response: ServerResponse): Promise<void> {
   });
 }
 
-/** Sets the tag, and answers 304 where the caller has what it names. */
+/** Sets the tag, and answers 304 if the caller has that version. */
 function isUnchanged(request: IncomingMessage, response: ServerResponse, etag: string): boolean {
   response.setHeader('ETag', etag);
-  // A POST has no bytes of its own that a tag could name (RFC 9110 §13.2.1).
+  // A POST has no representation that a tag could name (RFC 9110 §13.2.1).
   if (request.method === 'POST') return false;
   if (!namesTag(request.headers['if-none-match'], etag)) return false;
   response.statusCode = 304;
@@ -150,7 +150,7 @@ function isUnchanged(request: IncomingMessage, response: ServerResponse, etag: s
   return true;
 }
 
-/** How the answer came about (RFC 9211). */
+/** The `Cache-Status` header (RFC 9211). */
 function cacheStatusOf({ from }: SharedAnswer, ttlS: number): string {
   switch (from) {
     case 'cache':
@@ -164,7 +164,7 @@ function cacheStatusOf({ from }: SharedAnswer, ttlS: number): string {
   }
 }
 
-/** What is not the run's time is the cache's: looking up, copying, waiting for another's run. */
+/** The time beside the run's is the cache's: look-up, copying, and waiting for another caller's run. */
 function sharedTiming({ stats }: SharedAnswer, { parseMs, callMs }: CallTimes): string {
   const parse = duration('parse', parseMs);
   if (stats === undefined) return `${parse}, ${duration('cache', callMs)}`;
@@ -177,7 +177,7 @@ function runTiming({ planMs, queueMs, runMs, waited }: RunStats): string {
   return `${duration('plan', planMs)}, ${queue}, ${duration('run', runMs)}`;
 }
 
-/** With how much of it the run waited for a thread, and which work threads did meanwhile, in milliseconds of all threads. */
+/** The run's wait for a thread, and the other work of threads meanwhile, in milliseconds over all threads. */
 function queueTiming(queueMs: number, { ms, besideMs }: Waited): string {
   const beside = WORK_KINDS.filter((kind) => besideMs[kind] >= BESIDE_MS_MIN).map(
     (kind) => ` ${kind} ${besideMs[kind].toFixed(0)}`,

@@ -1,9 +1,9 @@
 import type { Tenant } from '../../engine/pool/tenant-sets.ts';
 import { COMPANY_MS } from '../limits.ts';
 
-/** Which tenants have come lately. */
+/** The tenants that have posted within COMPANY_MS. */
 export class Company {
-  /** When each came last; who came last is last. */
+  /** The time of each tenant's last post, ascending. */
   readonly #cameMs = new Map<Tenant, number>();
 
   join(tenant: Tenant, nowMs: number): void {
@@ -12,12 +12,12 @@ export class Company {
     this.#forget(nowMs);
   }
 
-  /** Whether no other tenant has come for COMPANY_MS. */
+  /** Whether no other tenant has posted within COMPANY_MS. */
   isAlone(tenant: Tenant, nowMs: number): boolean {
     return !this.hasOther(tenant, nowMs, () => true);
   }
 
-  /** Whether another tenant has come within COMPANY_MS of which that is so. */
+  /** Whether `isSo` holds for another tenant that has posted within COMPANY_MS. */
   hasOther(tenant: Tenant, nowMs: number, isSo: (other: Tenant) => boolean): boolean {
     this.#forget(nowMs);
     for (const other of this.#cameMs.keys()) if (other !== tenant && isSo(other)) return true;

@@ -7,12 +7,12 @@ import {
   BODY_MS_MAX,
 } from '../limits.ts';
 
-/** How slow a caller may be; those of `limits.ts` unless given. */
+/** How slow a caller may be; by default as in `limits.ts`. */
 export type SlownessLimits = {
-  /** Time for a body, and for each second more so many bytes of it. */
+  /** Time for a body, plus a second for each `bodyBytesPerSMin` received. */
   readonly bodyMsMax: number;
   readonly bodyBytesPerSMin: number;
-  /** How fast an answer that waits must be read, in bytes a second, averaged over `answerMsMax`. */
+  /** The least rate of a waiting answer, in bytes per second, averaged over `answerMsMax`. */
   readonly answerMsMax: number;
   readonly answerBytesPerSMin: number;
 };
@@ -24,27 +24,26 @@ const LIMITS: SlownessLimits = {
   answerBytesPerSMin: ANSWER_BYTES_PER_S_MIN,
 };
 
-/** A request under way, and what has been seen of it. */
+/** A request under way, and its progress. */
 type Exchange = {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly socket: Socket;
-  /** Bytes of the connection when its body began. */
+  /** Bytes read from the connection when the body began. */
   readonly bytesAtStart: number;
   bodyMs: number;
   /** How long the answer may still wait if nothing more of it is read. */
   answerMsLeft: number;
-  /** What the system had taken of all answers of the connection at the last look. */
+  /** Bytes of all answers that the system had taken from the connection at the last look. */
   takenBytes: number;
 };
 
 /**
- * Finds callers who send a body or take an answer too slowly. Each of them holds a connection and what was read
- * or made for it, for as long as it likes; a few bytes a minute are enough for that. The time allowed grows
- * with the bytes that have moved, as in Apache's mod_reqtimeout: a slow line that moves is waited for, however long
- * a body or an answer is.
+ * Finds callers that send a body or read an answer too slowly. Each could hold a connection, and the memory of its body
+ * or answer, for ever with a few bytes a minute. The allowed time grows with the bytes transferred, as in Apache's
+ * mod_reqtimeout: a slow line that makes progress is accepted, however long a body or an answer is.
  *
- * Time is what `look` is told has passed: a service that was too busy to look does not blame its callers.
+ * Time advances only by `look`: if the service was too busy to look, callers are not blamed for it.
  */
 export class ExchangeWatch {
   readonly #exchanges = new Set<Exchange>();
@@ -54,7 +53,7 @@ export class ExchangeWatch {
     this.#limits = { ...LIMITS, ...limits };
   }
 
-  /** Begins to watch a request whose headers have just arrived. */
+  /** Starts to watch a request whose headers have arrived. */
   add(request: IncomingMessage, response: ServerResponse): void {
     const { socket } = request;
     this.#exchanges.add({
@@ -68,7 +67,7 @@ export class ExchangeWatch {
     });
   }
 
-  /** `passedMs` after the last look: the connections that are too slow, each once, by what they are slow at. */
+  /** The connections that are too slow, each once, by the reason. `passedMs`: time since the last look. */
   look(passedMs: number): {
     readonly bodies: readonly Socket[];
     readonly answers: readonly Socket[];
@@ -87,7 +86,7 @@ export class ExchangeWatch {
 
   #isBodySlow(exchange: Exchange, passedMs: number): boolean {
     const { request, socket, bytesAtStart } = exchange;
-    // One that waits for a 100 has not begun.
+    // A sender that waits for a 100 has not begun.
     if (request.complete || request.headers.expect !== undefined) return false;
     exchange.bodyMs += passedMs;
     const { bodyMsMax, bodyBytesPerSMin } = this.#limits;
@@ -96,9 +95,9 @@ export class ExchangeWatch {
   }
 
   /**
-   * While an answer waits, its time goes by, and each byte that is read gives some back, up to the whole
-   * `answerMsMax`. So a reader is cut off only if it was too slow over some such time, and one that has stopped when
-   * it is over, whatever it read before.
+   * The allowance of a waiting answer decreases with time, and increases with each byte read, up to `answerMsMax`. So a
+   * reader is cut off only if it was too slow over that time, and one that stops reading is cut off after it, whatever
+   * it read before.
    */
   #isAnswerSlow(exchange: Exchange, passedMs: number): boolean {
     const { response, socket } = exchange;
@@ -109,7 +108,7 @@ export class ExchangeWatch {
     const takenBytes = takenBytesOf(socket);
     const readBytes = takenBytes - exchange.takenBytes;
     exchange.takenBytes = takenBytes;
-    // One that stands behind another answer on its connection has no socket yet, and waits for us.
+    // An answer queued behind another one on its connection has no socket yet, and waits for the service.
     if (!isUnsent || response.socket === null) {
       exchange.answerMsLeft = answerMsMax;
       return false;
@@ -121,9 +120,9 @@ export class ExchangeWatch {
 }
 
 /**
- * Bytes that the system has taken from a connection, to send. A long answer is one write, and `writableLength` counts
- * a write whole until its last byte is taken; what is left of it only the handle knows, which Node's own time-outs of
- * sockets ask, too (`_onTimeout` in its `lib/net.js`).
+ * Bytes that the system has taken from a connection for sending. A long answer is one write, and `writableLength`
+ * counts a write wholly until its last byte is taken. Only the handle knows the rest; Node's own socket time-outs use
+ * it, too (`_onTimeout` in `lib/net.js`).
  */
 function takenBytesOf(socket: Socket): number {
   const { _handle: handle } = socket as Socket & { readonly _handle?: SocketHandle | null };
@@ -132,7 +131,7 @@ function takenBytesOf(socket: Socket): number {
 
 type SocketHandle = { readonly bytesWritten: number; readonly writeQueueSize: number };
 
-/** Nothing is on its way any more, in neither direction. */
+/** Whether nothing is on its way in either direction. */
 function isOver({ request, response, socket }: Exchange): boolean {
   return socket.destroyed || (request.complete && response.closed);
 }

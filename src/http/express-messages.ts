@@ -1,17 +1,17 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import type { Express } from 'express';
 
-/** What a server makes its requests and responses of. */
+/** The classes of a server's requests and responses. */
 export type HttpMessages = {
   readonly IncomingMessage: typeof IncomingMessage;
   readonly ServerResponse: typeof ServerResponse;
 };
 
 /**
- * Requests and responses that have the prototypes of an app from the start. Express gives its own to
- * those of Node at every request, and V8 then makes new shapes for all that is set on them later: these lie in
- * the old part of the heap and hold what they describe, so nearly half of what a request left survived one
- * collection after another. Here Express finds its prototype there already, and changes nothing.
+ * Makes requests and responses with the prototypes of an app. Express replaces the prototypes of Node's objects at
+ * every request, after which V8 creates new hidden classes for the properties set later. These live in the old
+ * generation and retain what they describe, so much of a request's garbage survives several collections. With the right
+ * prototypes, Express changes nothing.
  */
 export function useExpressMessages(app: Express): HttpMessages {
   class AppRequest extends IncomingMessage {}

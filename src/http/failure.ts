@@ -1,29 +1,29 @@
 import type { ErrorCode, ServiceError } from '../errors.ts';
 import { acceptWeight } from './media-type.ts';
 
-/** A failure as it leaves: never more than a caller may know. */
+/** A failure as it is sent: never more than a caller may know. */
 export type Failure = {
   readonly status: number;
   readonly contentType: string;
   readonly body: Buffer;
   /**
-   * The connection ends before the body does, by one byte that is announced and never sent: for senders who look at
-   * nothing else, and take any answer that is whole for the end of the matter.
+   * Whether the connection ends one byte before the announced end of the body, for senders that check nothing else and
+   * take any complete answer for success.
    */
   readonly isCutShort?: boolean;
 };
 
-/** What is known of the request that failed; nothing where it could not be read. */
+/** The known properties of the failed request; none if it could not be read. */
 export type FailedRequest = {
   readonly requestId: string;
   readonly accept: string | undefined;
   readonly contentType?: string | undefined;
 };
 
-/** Puts a failure into the words of a profile. */
+/** Formats a failure for a profile. */
 export type TellFailure = (error: ServiceError, request: FailedRequest) => Failure;
 
-/** In our own form: the code's status, and code, message and details. */
+/** The default format: the code's status, and code, message and details. */
 export const tellFailure: TellFailure = (error, request) => {
   if (prefersProblem(request.accept)) return tellProblem(error, request);
   const { code, status, message } = error;
@@ -31,9 +31,8 @@ export const tellFailure: TellFailure = (error, request) => {
 };
 
 /**
- * As the analytics container does: a sentence alone. What a caller may not do, and what there is not,
- * are one answer, so that nobody learns what exists. Who asks for a problem is none of its clients,
- * and is told all.
+ * The format of the analytics container: a sentence only. Forbidden and missing things have one answer, so that callers
+ * cannot learn what exists. A caller that requests a problem is not one of its clients, and gets all details.
  */
 export const tellFailureLikeContainer: TellFailure = (error, request) => {
   if (prefersProblem(request.accept)) return tellProblem(error, request);
@@ -46,8 +45,8 @@ export const tellFailureLikeContainer: TellFailure = (error, request) => {
 };
 
 /**
- * The same of a call: there the container's answer to a query that cannot be run is a 200, by whose
- * `error` its reader knows. Not of a post: its sender would take the events for stored.
+ * The container's format for failed calls: the container answers a query that cannot be run with a 200, whose `error`
+ * its reader checks. Not used for posts, whose senders would take the events for stored.
  */
 export const tellFailedCallLikeContainer: TellFailure = (error, request) => {
   const failure = tellFailureLikeContainer(error, request);
@@ -68,10 +67,10 @@ const CODES_UNAUTHORIZED: ReadonlySet<ErrorCode> = new Set([
 
 const STATUSES_TOLD_AS_200: ReadonlySet<number> = new Set([400, 422, 504]);
 
-/** Its sender waits and posts again, as for Retry-After. */
+/** The sender waits and retries, as with Retry-After. */
 const BUFFER_FULL = 'Buffer Full: Too Many Requests';
 
-/** The form of RFC 9457 §3.1. */
+/** The format of RFC 9457 §3.1. */
 function tellProblem(error: ServiceError, request: FailedRequest): Failure {
   const { code, status, title, message } = error;
   const type = `urn:weir:error:${code}`;
@@ -93,7 +92,7 @@ function membersOf({ details }: ServiceError, { requestId }: FailedRequest): obj
   return { line, column, caret, parameter, details: refusals, request_id };
 }
 
-/** Whether `Accept` names problem+json and does not want plain JSON more. */
+/** Whether `Accept` names problem+json, and plain JSON with no higher weight. */
 function prefersProblem(accept: string | undefined): boolean {
   const weight = acceptWeight(accept, 'application/problem+json');
   return weight > 0 && weight >= acceptWeight(accept, 'application/json');

@@ -1,12 +1,12 @@
 import { NO_TENANT, type Tenant } from '../../engine/pool/tenant-sets.ts';
 
 /**
- * Bytes that tenants share: each may hold as much as is free. So one alone has half of all, two a third each, and
- * whoever comes next still finds room, though nobody is made to give up what it holds ("dynamic thresholds":
- * Choudhury and Hahne, "Dynamic queue length thresholds for shared-memory packet switches", IEEE/ACM Transactions
- * on Networking 6, 1998, with α = 1).
+ * A number of bytes that tenants share: each may hold as much as is free. So one tenant alone has half of all, two have
+ * a third each, and a newcomer always finds room, although nobody must give up what it holds ("dynamic thresholds":
+ * Choudhury and Hahne, "Dynamic queue length thresholds for shared-memory packet switches", IEEE/ACM Transactions on
+ * Networking 6, 1998, with α = 1).
  *
- * How much there is may change; what is held stays.
+ * The total may change; held bytes are not affected.
  *
  * Invariant: `#heldBytes` is the sum over the tenants.
  */
@@ -19,7 +19,7 @@ export class FairBudget {
     this.#bytesMax = bytesMax;
   }
 
-  /** Of all tenants. */
+  /** Bytes held by all tenants. */
   get heldBytes(): number {
     return this.#heldBytes;
   }
@@ -28,7 +28,10 @@ export class FairBudget {
     return Math.max(0, this.#bytesMax() - this.#heldBytes);
   }
 
-  /** Whether there was room. What is held is to be given back by `release`, in one or more parts. */
+  /**
+   * Holds bytes if there is room, and returns whether there was. They must be returned by `release`, in one or more
+   * parts.
+   */
   hold(bytes: number, tenant: Tenant = NO_TENANT): boolean {
     if (!this.hasRoom(bytes, tenant)) return false;
     this.take(bytes, tenant);
@@ -39,7 +42,7 @@ export class FairBudget {
     return this.heldBy(tenant) + bytes <= this.freeBytes;
   }
 
-  /** Holds them, whether there is room or not. */
+  /** Holds bytes whether there is room or not. */
   take(bytes: number, tenant: Tenant): void {
     this.#held.set(tenant, this.heldBy(tenant) + bytes);
     this.#heldBytes += bytes;

@@ -1,6 +1,9 @@
 import type { Tenant } from '../../engine/pool/tenant-sets.ts';
 
-/** Lets tenants have so many bytes a millisecond and no more: whoever has had some rests until it is time for more. */
+/**
+ * Limits tenants to a number of bytes per millisecond: after some work, a tenant pauses for the time that the work is
+ * worth.
+ */
 export class FloodPace {
   readonly #bytesPerMs: number;
   readonly #restUntilMs = new Map<Tenant, number>();
@@ -9,7 +12,7 @@ export class FloodPace {
     this.#bytesPerMs = bytesPerMs;
   }
 
-  /** To be told of what a tenant is let do. */
+  /** Records work that a tenant begins. */
   begin(bytes: number, tenant: Tenant, nowMs: number): void {
     this.#restUntilMs.set(tenant, nowMs + bytes / this.#bytesPerMs);
   }
@@ -22,7 +25,7 @@ export class FloodPace {
     return false;
   }
 
-  /** Milliseconds until the first of those who rest may go on; `undefined`: nobody rests. */
+  /** Milliseconds until the first pause ends; `undefined` if there is none. */
   leftMs(nowMs: number): number | undefined {
     let firstMs = Number.POSITIVE_INFINITY;
     for (const [tenant, untilMs] of this.#restUntilMs) {

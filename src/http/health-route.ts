@@ -3,8 +3,8 @@ import { sendJson } from './response.ts';
 import type { OpenOperation } from './route.ts';
 
 /**
- * How the service is: 200 while it takes calls, `degraded` with the reasons where something is not as it should be;
- * 503 and why before and after. `members`: what a service that takes calls says besides.
+ * Answers with 200 while the service accepts calls (`degraded` with reasons if something is wrong), and with 503 and
+ * the reason before and after. `members`: further members of the answer while it accepts calls.
  */
 export function healthHandler(readiness: Readiness, members: object): OpenOperation['handle'] {
   return (_request, response) => {
@@ -19,7 +19,7 @@ export function healthHandler(readiness: Readiness, members: object): OpenOperat
   };
 }
 
-/** Whether the service takes calls and posts: 200 where it does, 503 and why where it does not. */
+/** Answers with 200 while the service accepts calls and posts, and with 503 and the reason otherwise. */
 export function readyHandler(readiness: Readiness, members: object): OpenOperation['handle'] {
   return (_request, response) => {
     const { reason, details, healthReasons } = readiness;

@@ -1,13 +1,13 @@
 import type { Encoding } from '../call/kept-answer.ts';
 
-/** Encodings in the order of our liking, where a caller likes them the same. */
+/** Encodings in order of preference, for equal weights. */
 const COMPRESSED: readonly Encoding[] = ['br', 'gzip'];
 
 const WEIGHT = /^q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/;
 
 /**
- * The encoding that `Accept-Encoding` weighs highest (RFC 9110 §12.5.3): plain, unless it names or
- * means another. A caller that takes none of ours gets plain bytes, rather than no answer.
+ * The encoding with the highest weight in `Accept-Encoding` (RFC 9110 §12.5.3): identity, unless the header prefers
+ * another one. If no supported encoding is acceptable, plain bytes are sent rather than no answer.
  */
 export function preferredEncoding(acceptEncoding: string | undefined): Encoding {
   if (acceptEncoding === undefined || acceptEncoding === '') return 'identity';
@@ -18,7 +18,7 @@ export function preferredEncoding(acceptEncoding: string | undefined): Encoding 
   }
   const others = weights.get('*') ?? 0;
   let best: Encoding = 'identity';
-  // Plain bytes that are not named are taken, but wanted less than anything that is.
+  // Identity is acceptable if it is not named, but any named encoding is preferred.
   let bestWeight = weights.get('identity') ?? 0;
   let isNamed = weights.has('identity');
   for (const encoding of COMPRESSED) {
@@ -32,21 +32,18 @@ export function preferredEncoding(acceptEncoding: string | undefined): Encoding 
   return best;
 }
 
-/** A weight that is not one counts as none: what is not understood is not wanted. */
+/** An invalid weight counts as 0. */
 function weightOf(parameters: readonly string[]): number {
   const text = parameters.find((parameter) => parameter.startsWith('q='));
   if (text === undefined) return 1;
   return Number(WEIGHT.exec(text)?.[1] ?? 0);
 }
 
-/**
- * Whether `If-None-Match` names the tag of what would be sent: any of a list, or `*`, compared
- * weakly (RFC 9110 §13.1.2).
- */
+/** Whether `If-None-Match` names the tag: in a list, or by `*`, with weak comparison (RFC 9110 §13.1.2). */
 export function namesTag(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined) return false;
   if (ifNoneMatch.trim() === '*') return true;
-  // What is weak about a tag stands before its quotes; quotes do not stand inside.
+  // The mark of a weak tag precedes its quotes. A tag contains no quotes.
   for (const [tag] of ifNoneMatch.matchAll(/"[^"]*"/g)) {
     if (tag === etag) return true;
   }

@@ -24,35 +24,35 @@ import { rawErrorResponse } from './response.ts';
 
 export type RequestListener = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** What answers requests, and what it wants them and its responses to be. */
+/** The request handler, and its classes of requests and responses. */
 export type ServedApp = {
   readonly listener: RequestListener;
   readonly messages: HttpMessages;
 };
 
 export type HttpManners = {
-  /** Bytes of one request's headers, its URL among them. */
+  /** The most bytes of one request's headers, including its URL. */
   readonly headersBytesMax: number;
-  /** How a request that could not be read is answered. */
+  /** Formats the answer to a request that could not be read. */
   readonly tellFailure: TellFailure;
 };
 
-/** How slow callers may be, and how often they are looked for; those of `limits.ts` unless given. */
+/** How slow callers may be, and the period of checking; by default as in `limits.ts`. */
 export type CallerLimits = SlownessLimits & {
   readonly headersMsMax: number;
   readonly lookMs: number;
   readonly lingerMs: number;
 };
 
-/** Times of a drain; those of the limits where left out. */
+/** Times of a drain; by default as in `limits.ts`. */
 export type DrainOptions = {
   readonly drainMs?: number;
   readonly silentMs?: number;
-  /** Has whoever still waits answered. */
+  /** Has all waiting callers answered. */
   readonly giveUp?: () => void;
 };
 
-/** A listening server that can be told to finish what is under way and stop. */
+/** A listening HTTP server that can be drained and stopped. */
 export class HttpServer {
   readonly #server: Server;
   readonly #responses = new Set<ServerResponse>();
@@ -84,7 +84,7 @@ export class HttpServer {
         ...messages,
         maxHeaderSize: manners.headersBytesMax,
         headersTimeout: limits.headersMsMax ?? HEADERS_MS_MAX,
-        // Node looks every 30 s of itself.
+        // Node's default period is 30 s.
         connectionsCheckingInterval: this.#lookMs,
         requestTimeout: REQUEST_MS_MAX,
         keepAliveTimeout: KEEP_ALIVE_MS,
@@ -92,13 +92,13 @@ export class HttpServer {
       track,
     );
     this.#server.maxConnections = CONNECTIONS_MAX;
-    // Beyond a count of its own Node drops headers unsaid, a token among them; their bytes are bounded.
+    // Above its default count, Node drops headers silently, possibly a token. Their bytes are limited.
     this.#server.maxHeadersCount = 0;
     this.#server.on('connection', (socket) => {
       this.#sockets.add(socket);
       socket.on('close', () => this.#sockets.delete(socket));
     });
-    // Whoever asks before sending a body hears 100 only once the request is found good.
+    // A caller that asks before it sends a body gets 100 only after the request was accepted.
     this.#server.on('checkContinue', track);
     this.#server.on('checkExpectation', track);
     this.#server.on('clientError', (error, socket) => this.#refuse(error, socket as Socket));
@@ -106,7 +106,7 @@ export class HttpServer {
     this.#server.on('close', () => clearInterval(looking));
   }
 
-  /** Rejects with the system's error when the address cannot be listened on. */
+  /** Rejects with the system's error if the address cannot be listened on. */
   static async listen(
     app: ServedApp,
     address: { readonly host: string; readonly port: number },
@@ -129,9 +129,9 @@ export class HttpServer {
   }
 
   /**
-   * Answers for a moment what comes, and resolves when the answers under way have left. When `drainMs` are over
-   * it calls `giveUp`, to have the others answered as well as may be, and a little later cuts what is left. A
-   * connection that has sent no whole headers is cut after `silentMs`.
+   * Stops the server. New requests are answered for a moment, and the promise resolves when the answers under way have
+   * left. After `drainMs` it calls `giveUp`, to have the others answered, and shortly after cuts the rest. A connection
+   * without complete headers is cut after `silentMs`.
    */
   async drain({
     drainMs = DRAIN_MS_MAX,
@@ -140,7 +140,7 @@ export class HttpServer {
   }: DrainOptions = {}): Promise<void> {
     this.#isDraining = true;
     this.#endConnections();
-    // Their callers take them for accepted; closing now would reset them without a word.
+    // Their callers believe that they are accepted; closing them now would reset them without an answer.
     if (drainMs > 0) await delay(Math.min(drainMs, DRAIN_ACCEPT_MS));
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     this.#server.closeIdleConnections();
@@ -156,14 +156,14 @@ export class HttpServer {
     clearInterval(silentTimer);
   }
 
-  /** With the answers that have not begun. */
+  /** Sets `Connection: close` on the answers that have not begun. */
   #endConnections(): void {
     for (const response of this.#responses) {
       if (!response.headersSent) response.setHeader('Connection', 'close');
     }
   }
 
-  /** Node counts a connection that has never sent anything as busy; browsers hold such ones ready. */
+  /** Node counts a connection without any bytes as busy; browsers keep such connections open. */
   #cutSilent(): void {
     const busy = new Set(Array.from(this.#responses, (response) => response.socket));
     for (const socket of this.#sockets) {
@@ -189,7 +189,7 @@ export class HttpServer {
     this.#tellAndCut(new ServiceError(code, this.#clientMessage(code, hasHeaders)), socket);
   }
 
-  /** Ends a connection with a failure, where no answer has begun on it yet. */
+  /** Ends a connection with a failure, if no answer has begun on it. */
   #tellAndCut(error: ServiceError, socket: Socket): void {
     const hasBegun = [...this.#responses].some(
       (response) => response.socket === socket && response.headersSent,

@@ -4,7 +4,7 @@ import { JSON_DEPTH_MAX } from '../limits.ts';
 import type { BodyReader, BodyTerms } from './body.ts';
 import { readMediaType } from './media-type.ts';
 
-/** Reads a body that must be JSON, of whatever kind. @throws ServiceError when it is not. */
+/** Reads a body that must be JSON of any type. @throws ServiceError if it is not. */
 export async function readJsonBody(
   request: IncomingMessage,
   response: ServerResponse,
@@ -16,7 +16,7 @@ export async function readJsonBody(
   );
 }
 
-/** @throws ServiceError for bytes that are not UTF-8. */
+/** @throws ServiceError if the bytes are not UTF-8. */
 export function textOfBody(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
@@ -26,10 +26,9 @@ export function textOfBody(bytes: Uint8Array): string {
 }
 
 /**
- * The members of the JSON object that a body is; an empty body has none. Any name is as good as another, and of
- * equal ones the last counts.
+ * The members of a JSON object; an empty body has none. Any name is allowed, and of equal names the last counts.
  *
- * @throws ServiceError for a text that is something else.
+ * @throws ServiceError if the text is not a JSON object.
  */
 export function parseJsonObject(text: string): readonly (readonly [string, unknown])[] {
   if (text.trim() === '') return [];
@@ -41,8 +40,8 @@ export function parseJsonObject(text: string): readonly (readonly [string, unkno
 }
 
 /**
- * The value of a JSON text. How deep it is nested is looked at first: a megabyte of brackets would hold the
- * thread for tenths of a second. Logs are not read here but by their own decoder, to any depth.
+ * Parses a JSON text. Its nesting depth is checked before: a megabyte of brackets would block the thread. Logs are not
+ * parsed here; their own decoder accepts any depth.
  */
 export function parseJson(text: string): unknown {
   checkDepth(text);
@@ -56,12 +55,12 @@ export function parseJson(text: string): unknown {
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
-/** `[` and `{`, and `]` and `}`, are the same but for this bit. */
+/** The bit in which `[` and `{`, and `]` and `}`, differ. */
 const BRACE_BIT = 0x20;
 const OPENING = 0x7b;
 const CLOSING = 0x7d;
 
-/** Counts the brackets outside of strings, of JSON or of whatever it is. */
+/** Counts the brackets outside of strings, whether the text is JSON or not. */
 function checkDepth(text: string): void {
   let depth = 0;
   let isInString = false;

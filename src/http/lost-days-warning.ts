@@ -1,9 +1,9 @@
 const DAY_MS = 86_400_000;
 
-/** Days that a warning names, the newest: a header stays short. */
+/** The newest days that a warning names, so that the header stays short. */
 const LOST_DAYS_LISTED_MAX = 20;
 
-/** That an answer lacks rows: a sentence with the days, or none. `days`: UTC, since the epoch, ascending. */
+/** Warnings that an answer lacks rows: one sentence with the days, or none. `days`: UTC days since the epoch, ascending. */
 export function lostDaysWarnings(days: readonly number[]): readonly string[] {
   if (days.length === 0) return [];
   const listed = days.slice(-LOST_DAYS_LISTED_MAX).map(dateText).join(', ');

@@ -3,9 +3,9 @@ import { ServiceError } from '../errors.ts';
 import { ACCEPT_RANGES_MAX } from '../limits.ts';
 
 /**
- * The media type of a body, in lower case and without parameters; `undefined` when none is given.
+ * The media type of a body, in lower case and without parameters; `undefined` if there is none.
  *
- * @throws ServiceError when it is not among `allowed`, or its charset is not UTF-8.
+ * @throws ServiceError if it is not in `allowed`, or its charset is not UTF-8.
  */
 export function readMediaType<T extends string>(
   header: string | undefined,
@@ -23,7 +23,7 @@ export function readMediaType<T extends string>(
   );
 }
 
-/** What a parameter says the charset is, if it is of that; without an expression, which would try each end of its spaces. */
+/** The charset that a parameter gives, if it gives one. Without a regular expression, which would backtrack over spaces. */
 function charsetIn(parameter: string): string | undefined {
   const equals = parameter.indexOf('=');
   if (equals < 0 || parameter.slice(0, equals).trim() !== 'charset') return undefined;
@@ -31,14 +31,14 @@ function charsetIn(parameter: string): string | undefined {
   return value.replace(/^"/, '').replace(/"$/, '');
 }
 
-/** How much an `Accept` header wants a media type that it names: 0 to 1, and 0 where it does not. */
+/** The weight of a media type that an `Accept` header names: 0 to 1; 0 if it does not. */
 export function acceptWeight(accept: string | undefined, mediaType: string): number {
   return readAccept(accept).find(({ name }) => name === mediaType)?.weight ?? 0;
 }
 
 /**
- * The same where ranges count, too (RFC 9110 §12.5.1): of those that it is in, the one that says most
- * of it. `undefined` where the header says nothing of it.
+ * The weight of a media type by the most specific range of an `Accept` header that includes it (RFC 9110 §12.5.1).
+ * `undefined` if no range does.
  */
 export function acceptedWeight(
   ranges: readonly MediaRange[],
@@ -52,7 +52,7 @@ export function acceptedWeight(
 
 export type MediaRange = { readonly name: string; readonly weight: number };
 
-/** The ranges of an `Accept` header, of many the first ACCEPT_RANGES_MAX. */
+/** The first ACCEPT_RANGES_MAX ranges of an `Accept` header. */
 export function readAccept(accept: string | undefined): readonly MediaRange[] {
   if (accept === undefined || accept === '') return [];
   return accept

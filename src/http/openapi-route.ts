@@ -10,7 +10,7 @@ import { namesTag } from './http-caching.ts';
 import { sendBytes } from './response.ts';
 import type { Bearer, GreetingOperation, Route } from './route.ts';
 
-/** What is told of the document in itself. */
+/** The description of the document's own operation. */
 export const DOCUMENT_TEXT: OperationText = {
   summary: 'This document',
   description:
@@ -38,7 +38,7 @@ export const DOCUMENT_TEXT: OperationText = {
   },
 };
 
-/** A document as it leaves. */
+/** A document as it is sent. */
 type Written = {
   readonly endpoints: readonly Endpoint[];
   readonly bytes: Buffer;
@@ -46,8 +46,8 @@ type Written = {
 };
 
 /**
- * Tells what the service answers. Definitions may be private: only a token that may call or manage them
- * sees them; everyone else sees the paths that every service of this version has.
+ * Answers with the OpenAPI document. Definitions may be private, so only a token that may call or manage them sees
+ * them. Others see the paths that every service of this version has.
  */
 export function openapiHandler(options: {
   readonly routes: () => readonly Route[];
@@ -85,7 +85,7 @@ function visibleTo(bearer: Bearer | undefined, catalogue: Catalogue): readonly E
   return isReader ? catalogue.list().filter(({ definition }) => mayCall(grant, definition)) : [];
 }
 
-/** A definition that was changed is another endpoint. */
+/** Whether both lists have the same endpoints. A changed definition is another endpoint. */
 function isSame(left: readonly Endpoint[], right: readonly Endpoint[]): boolean {
   return left.length === right.length && left.every((endpoint, index) => endpoint === right[index]);
 }

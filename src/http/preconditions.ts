@@ -4,10 +4,10 @@ import { ServiceError } from '../errors.ts';
 import { namesTag } from './http-caching.ts';
 
 /**
- * Guards a change against one that the caller has not seen: `If-Match` must name one of the tags of
- * what there is, compared strongly, or be `*` (RFC 9110 §13.1.1). No tags: there is nothing.
+ * Checks `If-Match`, so that a caller cannot overwrite a version that it has not seen: it must be `*` or name one of
+ * the current tags, with strong comparison (RFC 9110 §13.1.1). No tags: the resource does not exist.
  *
- * @throws ServiceError when it does not, or is missing where it is needed (RFC 6585 §3).
+ * @throws ServiceError if it does not match, or is missing although required (RFC 6585 §3).
  */
 export function checkIfMatch(
   request: IncomingMessage,
@@ -23,7 +23,7 @@ export function checkIfMatch(
     );
   }
   if (header.trim() === '*' && tags !== undefined) return;
-  // A weak tag stands for others that mean the same; here only the same will do.
+  // A weak tag may denote equivalent versions; here only the identical one matches.
   const given = Array.from(header.matchAll(/(W\/)?("[^"]*")/g), ([, weak, tag]) =>
     weak === undefined ? tag! : '',
   );
@@ -33,10 +33,10 @@ export function checkIfMatch(
 }
 
 /**
- * `If-None-Match` wants that what there is has none of the tags that it names, compared weakly; with `*`, that there
- * is nothing yet (RFC 9110 §13.1.2). No tags: there is nothing.
+ * Checks `If-None-Match`: the resource must have none of the named tags, with weak comparison, or must not exist for
+ * `*` (RFC 9110 §13.1.2). No tags: the resource does not exist.
  *
- * @throws ServiceError when it is otherwise.
+ * @throws ServiceError if the condition is false.
  */
 export function checkIfNoneMatch(
   request: IncomingMessage,

@@ -2,9 +2,9 @@ import type { ParameterTexts } from '../definition/parameters.ts';
 import { ServiceError } from '../errors.ts';
 
 /**
- * The parameters of a URL's query string, every name with all its texts.
+ * Parses a URL's query string to names with all of their texts.
  *
- * @throws ServiceError when percent signs do not stand before UTF-8 in hexadecimal.
+ * @throws ServiceError if percent signs do not encode UTF-8.
  */
 export function parseQueryString(url: string): ParameterTexts {
   const texts = new Map<string, string[]>();
@@ -12,10 +12,10 @@ export function parseQueryString(url: string): ParameterTexts {
   if (start === -1) return texts;
   const query = url.slice(start + 1);
   try {
-    // The one of the two decoders that refuses what it cannot read.
+    // Of the two decoders, only this one refuses invalid input.
     decodeURIComponent(query);
   } catch (cause) {
-    // The query may hold a token, so the message does not repeat it.
+    // The query may contain a token, so the message does not repeat it.
     const message = 'a % in the query string must begin UTF-8 in hexadecimal; got something else';
     throw new ServiceError('invalid_request', message, { cause });
   }
@@ -27,7 +27,7 @@ export function parseQueryString(url: string): ParameterTexts {
   return texts;
 }
 
-/** The text of a parameter that may be given once. @throws ServiceError where it is given more often. */
+/** The text of a parameter. @throws ServiceError if it is given more than once. */
 export function oneText(query: ParameterTexts, name: string): string | undefined {
   const texts = query.get(name) ?? [];
   if (texts.length <= 1) return texts[0];

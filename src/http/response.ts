@@ -8,14 +8,14 @@ import type { Failure, TellFailure } from './failure.ts';
 const EXPOSED_HEADERS =
   'X-Request-Id, Server-Timing, Age, Cache-Status, ETag, Retry-After, Allow, Location, Weir-Warnings, Weir-Truncated';
 
-/** On every answer, whatever was asked. */
+/** Headers of every answer. */
 export const COMMON_HEADERS: ReadonlyMap<string, string> = new Map([
   ['X-Content-Type-Options', 'nosniff'],
   ['Access-Control-Allow-Origin', '*'],
   ['Access-Control-Expose-Headers', EXPOSED_HEADERS],
 ]);
 
-/** Writes a whole answer, given in parts; of one to HEAD only the headers leave. */
+/** Sends a complete answer, given in parts; for HEAD, only its headers. */
 export function sendBytes(
   response: ServerResponse,
   status: number,
@@ -27,7 +27,7 @@ export function sendBytes(
     response.end(parts[0]);
     return;
   }
-  // Small parts then leave in one packet; the end of an answer lets it go.
+  // Small parts are sent in one packet; the end of the answer flushes them.
   response.cork();
   for (const part of parts.slice(0, -1)) response.write(part);
   response.end(parts.at(-1));
@@ -53,19 +53,19 @@ export function sendJson(response: ServerResponse, status: number, value: unknow
   ]);
 }
 
-/** Says that the answer is another one where this header of the request is. */
+/** Adds a request header to `Vary`. */
 export function varyBy(response: ServerResponse, header: string): void {
   const known = response.getHeader('Vary');
   const headers = known === undefined ? [] : String(known).split(', ');
   if (!headers.includes(header)) response.setHeader('Vary', [...headers, header].join(', '));
 }
 
-/** The id of a request, as its answer tells it. */
+/** The id of the request, from the headers of its answer. */
 export function requestIdOf(response: ServerResponse): string {
   return String(response.getHeader('X-Request-Id') ?? '');
 }
 
-/** Tells the caller what is wrong, in the words of `tell`. */
+/** Sends a failure, formatted by `tell`. */
 export function sendError(
   request: IncomingMessage,
   response: ServerResponse,
@@ -86,21 +86,21 @@ export function sendError(
     return;
   }
   if (!isBodyUnderWay(request)) {
-    // Nothing follows a request that was told not to send its body.
+    // No body follows a request whose sender waits for a 100 that it does not get.
     if (request.headers.expect !== undefined) response.setHeader('Connection', 'close');
     sendBytes(response, status, contentType, [body]);
     return;
   }
   if (!isBodyShort(request)) response.setHeader('Connection', 'close');
-  // The whole answer leaves now. It is ended, which may close the connection, only when the body has
-  // been read off: closing with bytes unread resets it, and the caller would lose the answer.
+  // The whole answer is sent now. It is ended, which may close the connection, only after the body has been read:
+  // closing with unread bytes resets the connection, and the caller would lose the answer.
   beginBytes(response, status, contentType, [body]);
   if (request.method === 'HEAD') response.flushHeaders();
   else response.write(body);
   discardBody(request, () => response.end());
 }
 
-/** Sends all there is, and lets the connection break off where the last byte should be. */
+/** Sends all bytes but the last, and then breaks the connection off. */
 function cutShort(
   request: IncomingMessage,
   response: ServerResponse,
@@ -111,13 +111,13 @@ function cutShort(
   response.setHeader('Content-Length', body.length + 1);
   const breakOff = (): void => void response.destroy();
   response.write(body, () => {
-    // What is unread would break it off sooner, and the caller would not see why.
+    // Unread bytes would reset the connection earlier, and the caller would not see the reason.
     if (isBodyUnderWay(request)) discardBody(request, breakOff);
     else breakOff();
   });
 }
 
-/** The bytes of a whole HTTP answer, for a connection whose request could not be read. */
+/** The bytes of a complete HTTP answer, for a connection whose request could not be read. */
 export function rawErrorResponse(error: ServiceError, tell: TellFailure): string {
   const { status, contentType, body } = tell(error, { requestId: '', accept: undefined });
   return [

@@ -3,9 +3,9 @@ import { ServiceError } from '../errors.ts';
 import { REFUSAL_WAIT_MS, REFUSALS_WAITING_MAX } from '../limits.ts';
 
 /**
- * Lets those wait a moment who would be told to come back, and tries once more for them. Refusing costs the main
- * thread a part of what taking does, and who has its refusal at once may come back at once: with all the time of
- * the thread gone for refusals nothing would be taken. Who waits sends nothing meanwhile, and may find room after all.
+ * Delays temporary refusals, and tries once more before them. A refusal costs the main thread a part of the cost of
+ * acceptance, and a refused sender may retry at once: the thread could spend all of its time on refusals. A delayed
+ * sender sends nothing meanwhile, and may be accepted after all.
  */
 export class SecondTry {
   readonly #waitMs: number;
@@ -17,7 +17,7 @@ export class SecondTry {
     this.#waitingMax = waitingMax;
   }
 
-  /** Rejects as `attempt` throws: the first time where waiting is of no use, or too many wait already. */
+  /** Rejects with the error of `attempt`: of the first attempt, if waiting is pointless or too many wait already. */
   async run(attempt: () => void): Promise<void> {
     try {
       attempt();

@@ -9,10 +9,10 @@ import {
 import type { WorkTurns } from './work-turns.ts';
 
 /**
- * Works on a caller's SQL text on the main thread, in turns with the texts of other tenants and with posts: binds it,
- * or plans and begins it. What the pieces come to is waited for where it is a promise.
+ * Processes a caller's SQL text on the main thread, in turns with the texts of other tenants and with posts: binds it,
+ * or plans and starts it. If the result is a promise, it is awaited.
  *
- * @throws ServiceError when too much of this tenant waits, and when its caller has gone meanwhile.
+ * @throws ServiceError if too much work of this tenant waits, or if its caller disconnects meanwhile.
  */
 export async function workOnSql<T>(
   turns: WorkTurns,

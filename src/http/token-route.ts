@@ -14,7 +14,7 @@ type Handle = GuardedOperation['handle'];
 
 type Told = { readonly tokens: Tokens; readonly quotas?: Quotas | undefined };
 
-/** All tokens, without what would open anything. */
+/** Lists all tokens, without their secrets. */
 export function tokenListHandler({ tokens, quotas }: Told): Handle {
   return (_request, response) => {
     sendJson(response, 200, { result: tokens.list().map((token) => withUse(token, quotas)) });
@@ -28,7 +28,7 @@ export function tokenHandler({ tokens, quotas }: Told): Handle {
   };
 }
 
-/** With what of its quotas is used, where the token has any. */
+/** Adds the use of the token's quotas, if it has any. */
 function withUse(token: KnownToken, quotas: Quotas | undefined): object {
   if (quotas === undefined) return token;
   const { id, events_per_day, bytes_per_day, stored_bytes } = token;
@@ -40,7 +40,7 @@ function withUse(token: KnownToken, quotas: Quotas | undefined): object {
   };
 }
 
-/** Gives a token another quota, which counts from the next post on. */
+/** Changes the quota of a token. It applies from the next post on. */
 export function tokenQuotaHandler({
   tokens,
   quotas,
@@ -54,7 +54,7 @@ export function tokenQuotaHandler({
   };
 }
 
-/** Makes a token, and tells its text: this once. */
+/** Makes a token. Its text is in this answer only. */
 export function tokenMakingHandler(options: {
   readonly tokens: Tokens;
   readonly bodies: BodyReader;
@@ -78,7 +78,7 @@ export function tokenMakingHandler(options: {
   };
 }
 
-/** When it has answered the token opens nothing any more, also after a crash. */
+/** Revokes a token. After the answer it is invalid, also after a crash. */
 export function tokenRevokingHandler(tokens: Tokens): Handle {
   return async (request, response) => {
     await tokens.revoke(pathParameter(request));

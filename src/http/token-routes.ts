@@ -22,7 +22,7 @@ const QUOTA_CHANGE = {
   stored_bytes: COUNT_OR_NONE,
 };
 
-/** Tokens are listed, made and revoked here. */
+/** Routes that list, make and revoke tokens. */
 export function tokenRoutes(options: RouteOptions): readonly Route[] {
   const { tokens, clock, callBodies } = options;
   const make = tokenMakingHandler({ ...options, bodies: callBodies, wallMs: clock.wallMs });

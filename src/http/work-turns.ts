@@ -3,25 +3,24 @@ import { FairQueue } from '../../engine/pool/fair-queue.ts';
 import type { Tenant } from '../../engine/pool/tenant-sets.ts';
 import { WORK_TURN_MS_MAX } from '../limits.ts';
 
-/** Work of the main thread that was asked for: what it does at once, and what follows of itself. */
+/** Work for the main thread: an immediate part, and what follows from it. */
 export type Work<T> = {
   readonly tenant: Tenant;
-  /** What it costs, in bytes. */
+  /** The cost, in bytes. */
   readonly size: number;
   readonly start: () => Promise<T>;
 };
 
 /**
- * Begins work on the main thread: at once while a turn of the event loop has time for it, else in a later turn,
- * fairly between tenants. Were all begun that a moment brings, whoever asks something small would wait for
- * all of it.
+ * Starts work on the main thread: at once while the turn of the event loop has time left, else in a later turn, fairly
+ * between tenants. Otherwise a small request would wait for all work that came at the same moment.
  *
- * Invariant: where something waits, a turn is to come that begins it.
+ * Invariant: while work waits, a turn that starts it is scheduled.
  */
 export class WorkTurns {
   readonly #nowMs: () => number;
   readonly #queue = new FairQueue<() => void>();
-  /** Spent in this turn of the event loop. */
+  /** Milliseconds spent in this turn of the event loop. */
   #spentMs = 0;
   #isTurnDue = false;
 
@@ -29,7 +28,7 @@ export class WorkTurns {
     this.#nowMs = nowMs;
   }
 
-  /** Works of a tenant that wait for their turn. */
+  /** Number of a tenant's works that wait. */
   waitingCount(tenant: Tenant): number {
     return this.#queue.sizeOf(tenant);
   }
@@ -44,7 +43,7 @@ export class WorkTurns {
     });
   }
 
-  /** Goes on with work for as long as a turn has time for it, by one piece at least. */
+  /** Continues work while the turn has time left, by at least one piece. */
   advance<T>(pieces: Pieces<T>): IteratorResult<undefined, T> {
     const endMs = this.#nowMs() + WORK_TURN_MS_MAX;
     for (;;) {

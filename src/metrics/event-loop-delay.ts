@@ -1,12 +1,12 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 
-/** How often the event loop is looked at. What is measured includes the wait of this long. */
+/** Sampling period of the event loop. Measured delays include it. */
 const RESOLUTION_MS = 10;
 
-/** How late the event loop was, in seconds: a request waits as long before anyone looks at it. */
+/** Delays of the event loop in seconds: how long a request waits before it is handled. */
 export type Delays = { readonly p50: number; readonly p99: number; readonly max: number };
 
-/** Watches the event loop of this thread, until `stop`. */
+/** Measures the delay of this thread's event loop, until `stop`. */
 export class EventLoopDelay {
   readonly #histogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
 
@@ -14,7 +14,7 @@ export class EventLoopDelay {
     this.#histogram.enable();
   }
 
-  /** The delays since the last call of this. */
+  /** The delays since the last call. */
   sample(): Delays {
     const { count, max } = this.#histogram;
     if (count === 0) return { p50: 0, p99: 0, max: 0 };

@@ -2,22 +2,22 @@ import type { CallStats } from '../call/result-cache.ts';
 import type { BackendStats } from '../store/backend.ts';
 import type { Reading } from './read-metric.ts';
 
-/** Bytes that requests hold while they are under way. */
+/** Bytes held by requests under way. */
 export type RequestMemory = {
-  /** Of posts as they arrive, and inflated. */
+  /** Bodies of posts, as received and decompressed. */
   readonly bodies: number;
   readonly callBodies: number;
-  /** Of answers on their way to callers. */
+  /** Answers that are being sent to callers. */
   readonly answers: number;
-  /** Of pages on their way to followers. */
+  /** Pages that are being sent to followers. */
   readonly followed: number;
 };
 
 const NOTHING: RequestMemory = { bodies: 0, callBodies: 0, answers: 0, followed: 0 };
 
 /**
- * Who has what of the memory, in bytes: each byte that the service counts is in one part. What is in none is measured
- * only as resident memory of the process: code, garbage, what the allocator keeps, and the thread that decodes.
+ * The parts of the memory in bytes; each byte that the service counts is in one part. The rest of the process's
+ * resident memory is code, garbage, free memory of the allocator, and the decoding thread.
  */
 export function readMemoryParts(of: {
   readonly backend: BackendStats;

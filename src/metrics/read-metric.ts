@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 
-/** One value of a metric, under its labels. */
+/** One value of a metric, with its labels. */
 export type Reading = {
   readonly labels?: Readonly<Record<string, string>>;
   readonly value: number;
@@ -10,18 +10,18 @@ export type ReadMetric = {
   readonly name: string;
   readonly help: string;
   readonly labels?: readonly string[];
-  /** All values at this moment; what is not among them is no more. Called at each scrape. */
+  /** All current values; missing ones are removed. Called at each scrape. */
   readonly read: () => number | Iterable<Reading>;
 };
 
-/** A metric of numbers that `stats` holds. */
+/** A metric that is read from `stats`. */
 export type StatsMetric<T> = Omit<ReadMetric, 'read'> & {
   readonly read: (stats: T) => ReturnType<ReadMetric['read']>;
 };
 
 /**
- * Adds a number that someone else keeps, to be read when it is asked for: keeping it costs nothing.
- * A name that ends in `_total` is that of a counter, any other that of a gauge.
+ * Adds a metric whose value is stored elsewhere and read at each scrape, so that updating it costs nothing. A name that
+ * ends in `_total` is that of a counter, any other that of a gauge.
  */
 export function addReadMetric(registry: Registry, metric: ReadMetric): void {
   const { name, help, read } = metric;

@@ -1,10 +1,10 @@
 import type { AnswerText, MediaTexts, Schema } from './operation-text.ts';
 import { anyOf } from './schemas.ts';
 
-/** By status. */
+/** Answers by status. */
 export type Answers = ReadonlyMap<number, AnswerText>;
 
-/** What may be answered where both of these may. */
+/** The answers of an operation that may answer as either of two. */
 export function mergeAnswers(first: Answers, second: Answers): Answers {
   const merged = new Map(first);
   for (const [status, answer] of second) {
@@ -19,7 +19,7 @@ function mergeAnswer(first: AnswerText, second: AnswerText): AnswerText {
   return {
     description: [...lines].join('\n'),
     headers: { ...first.headers, ...second.headers },
-    // Where neither has a body there is none.
+    // If neither has a body, there is none.
     content:
       first.content === undefined && second.content === undefined
         ? undefined
@@ -37,7 +37,7 @@ function mergeContent(first: MediaTexts, second: MediaTexts): MediaTexts {
   return merged;
 }
 
-/** Those of each, without lists in lists. */
+/** The alternatives of all schemas, without nested lists. */
 function choices(...schemas: readonly Schema[]): readonly Schema[] {
   return schemas.flatMap((schema) => {
     const { anyOf: among, ...rest } = schema;
@@ -45,15 +45,12 @@ function choices(...schemas: readonly Schema[]): readonly Schema[] {
   });
 }
 
-/**
- * The Response Objects of a document. Hundreds of operations have few different ones, so each is there
- * once and referred to.
- */
+/** The Response Objects of a document. Hundreds of operations share a few, so each is listed once and referred to. */
 export class ResponseComponents {
   readonly #names = new Map<string, string>();
   readonly #objects = new Map<string, object>();
 
-  /** The reference to a response that says this. */
+  /** A reference to the response with this content. */
   refTo(status: number, answer: AnswerText): object {
     const object = responseObject(answer);
     const key = `${status} ${JSON.stringify(object)}`;

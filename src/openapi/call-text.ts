@@ -7,7 +7,7 @@ import { anyOf, refTo } from './schemas.ts';
 
 const TEXT: MediaText = { schema: { type: 'string' } };
 
-/** What is told of a call of any endpoint; of one endpoint `definition-call.ts` tells more. */
+/** The description of a call of any endpoint; `definition-call.ts` adds that of a single one. */
 export const CALL_TEXT: OperationText = {
   summary: 'Call a saved query',
   description:

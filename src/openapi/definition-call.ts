@@ -10,8 +10,8 @@ import { anyOf, listOf, objectOf, refTo } from './schemas.ts';
 const JSON_TYPE = 'application/json';
 
 /**
- * A call of one endpoint: what `call` tells of all, with what this one's parameters and rows are. They
- * may stand in either place; a document says of GET the query string and of POST the body.
+ * Describes the call of one endpoint: the general description in `call`, with this endpoint's parameters and rows.
+ * Parameters may be in either place; the document shows them in the query string of GET and in the body of POST.
  */
 export function callOf(endpoint: Endpoint, method: string, call: Operation): Operation {
   const { definition } = endpoint;
@@ -43,7 +43,7 @@ function descriptionOf({ definition }: Endpoint): string {
   return sentences.filter((sentence) => sentence !== '').join(' ');
 }
 
-/** A parameter, and the names that it falls back to where they are none of their own. */
+/** A parameter, and the names that it falls back to if they are not parameters themselves. */
 function parameterTexts(
   endpoint: Endpoint,
   parameter: ParameterDefinition,
@@ -73,7 +73,7 @@ function parameterTexts(
   ];
 }
 
-/** Whether it must stand there under its own name. */
+/** Whether the parameter must be given under its own name. */
 function isRequired({ required, from }: ParameterDefinition): boolean {
   return required && from.length === 0;
 }
@@ -92,13 +92,13 @@ function parameterDescription({ type, from, default: text }: ParameterDefinition
   return sentences.join(' ');
 }
 
-/** What all calls know, unless this endpoint has a parameter of the name, or takes no SQL. */
+/** The parameters of every call, except names that this endpoint declares itself, and the SQL that it does not accept. */
 function isOfCall({ definition, parameters }: Endpoint, method: string, name: string): boolean {
   if (name === SQL_PARAMETER) return definition.isSandboxed && method === 'GET';
   return !parameters.reads(name);
 }
 
-/** The members of a JSON body; a text in its place is the caller's SQL. */
+/** The members of a JSON body; a text body is the caller's SQL. */
 function bodyOf({ definition, declared }: Endpoint, body: BodyText): BodyText {
   const { isSandboxed } = definition;
   const properties = Object.fromEntries([
@@ -116,7 +116,7 @@ function bodyOf({ definition, declared }: Endpoint, body: BodyText): BodyText {
   return { ...body, isRequired: required.length > 0 && others.length === 0, content };
 }
 
-/** A caller's own SQL has columns of its own. */
+/** The columns of a caller's own SQL are unknown. */
 function answerOf({ definition, query }: Endpoint, answer: AnswerText | undefined): AnswerText {
   const rows = objectOf({ result: listOf(rowSchema(query.bound.output)) });
   const schema = definition.isSandboxed ? anyOf([rows, refTo('Result')]) : rows;

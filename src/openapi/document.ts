@@ -11,7 +11,7 @@ import { SECURITY_SCHEMES } from './security.ts';
 
 export type DocumentOptions = {
   readonly version: string;
-  /** How failures are told where a route says nothing of it. */
+  /** The format of failures of routes without a format of their own. */
   readonly failureForm: FailureForm;
 };
 
@@ -21,8 +21,8 @@ Every path takes OPTIONS, and HEAD where it takes GET. A method that a path does
 Saved queries are listed here for a token that may call or manage them: each at the path of its name.`;
 
 /**
- * The OpenAPI document of a service with these routes, on which these endpoints may be called. Which
- * endpoints a reader is told of, is the caller's to decide.
+ * The OpenAPI document of a service with these routes and these callable endpoints. The caller decides which endpoints
+ * a reader may see.
  */
 export function openapiDocument(
   routes: readonly Route[],
@@ -61,7 +61,7 @@ export function openapiDocument(
   };
 }
 
-/** The route by which every endpoint is called, as it is for this one. */
+/** The route by which every endpoint is called, described for this one. */
 function endpointRoutes(endpoint: Endpoint, routes: readonly Route[]): readonly Route[] {
   return routes
     .filter((route) => route.isTemplateOfCalls === true)

@@ -2,7 +2,7 @@ import { type ErrorCode, REFUSAL_CODES } from '../errors.ts';
 import type { FailureSchemas, Schema } from './operation-text.ts';
 import { anyOf, refTo } from './schemas.ts';
 
-/** A failure of the service's own form, and as a problem for who asks for one. */
+/** Schemas of the default failures, as JSON and as problem+json. */
 export const FAILURE_SCHEMAS: FailureSchemas = {
   'application/json': (codes) => ({
     ...refTo('Failure'),
@@ -11,7 +11,7 @@ export const FAILURE_SCHEMAS: FailureSchemas = {
   'application/problem+json': problemOf,
 };
 
-/** … as the analytics container tells it. */
+/** Schemas of the analytics container's failures. */
 export const CONTAINER_FAILURE_SCHEMAS: FailureSchemas = {
   'application/json': (codes) => anyOf(codes.map(containerFailureOf)),
   'application/problem+json': problemOf,

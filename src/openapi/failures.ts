@@ -5,13 +5,13 @@ import type { Operation, Route } from '../http/route.ts';
 import type { Answers } from './answers.ts';
 import type { FailureSchemas, MediaText } from './operation-text.ts';
 
-/** How the failures of a route are told. */
+/** The format of a route's failures, and its schemas. */
 export type FailureForm = { readonly tell: TellFailure; readonly schemas: FailureSchemas };
 
 /** Codes of every operation. */
 const CODES_OF_ALL: readonly ErrorCode[] = ['invalid_request', 'internal'];
 
-/** Codes of what cannot be read as a request: no route is found for it, and no header says how to tell. */
+/** Codes of requests that cannot be read: they have no route, and no header that selects a format. */
 const CODES_UNREAD: readonly ErrorCode[] = [
   'invalid_request',
   'request_timeout',
@@ -25,7 +25,7 @@ const CODES_OF_BODIES: readonly ErrorCode[] = [
   'unsupported_encoding',
 ];
 
-/** All codes that an operation may fail with, in the order of the table. */
+/** All codes with which an operation may fail, in the order of the table. */
 export function codesOf(operation: Operation, route: Route): readonly ErrorCode[] {
   const codes = new Set([...CODES_OF_ALL, ...(operation.failures ?? [])]);
   if (route.isAlwaysServed !== true) for (const code of CODES_OF_STATE) codes.add(code);
@@ -45,7 +45,7 @@ function codesOfAccess({ access }: Operation): readonly ErrorCode[] {
   return codes;
 }
 
-/** The failures of these codes, by status, told to all who send one of these types. */
+/** The failures with these codes, by status, for all media types that a caller may send. */
 export function failureAnswers(
   codes: readonly ErrorCode[],
   form: FailureForm,
@@ -57,15 +57,12 @@ export function failureAnswers(
   return answersTo(requests, codes, form);
 }
 
-/** What the server says by itself, in this form, of what it cannot read. */
+/** The server's own answers to requests that it cannot read. */
 export function unreadAnswers(form: FailureForm): Answers {
   return answersTo([{ requestId: '', accept: undefined }], CODES_UNREAD, form);
 }
 
-/**
- * The form itself is asked, as a caller would be answered: statuses of a profile are what they are, and
- * nowhere written down twice.
- */
+/** Calls the formatter of failures as for a real request, so that a profile's statuses are defined in one place. */
 function answersTo(
   requests: readonly FailedRequest[],
   codes: readonly ErrorCode[],
@@ -97,7 +94,7 @@ function answersTo(
   );
 }
 
-/** Status and media type of a failure, for every kind of request that asks. */
+/** The status and media type of a failure for every kind of request. */
 function waysOf(
   code: ErrorCode,
   tell: TellFailure,

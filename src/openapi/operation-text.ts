@@ -1,9 +1,9 @@
 import type { ErrorCode } from '../errors.ts';
 
-/** A schema of JSON Schema 2020-12, as OpenAPI 3.1 takes it. */
+/** A JSON Schema 2020-12, as in OpenAPI 3.1. */
 export type Schema = Readonly<Record<string, unknown>>;
 
-/** Groups of operations, in the order a reader meets them. */
+/** Groups of operations, in the order of the document. */
 export const TAGS = {
   calls: 'Saved queries are called; what comes back are rows',
   definitions: 'The saved queries themselves',
@@ -15,23 +15,23 @@ export const TAGS = {
 
 type Tag = keyof typeof TAGS;
 
-/** A body, or an answer, of one media type. */
+/** A body or an answer of one media type. */
 export type MediaText = { readonly schema: Schema; readonly example?: unknown };
 
-/** By media type, without parameters. */
+/** Bodies by media type, without parameters. */
 export type MediaTexts = Readonly<Record<string, MediaText>>;
 
-/** A parameter of the query string, or a header. Those of the path stand at its route. */
+/** A parameter of the query string, or a header. Path parameters are described by their route. */
 export type ParameterText = {
   readonly name: string;
   readonly in: 'query' | 'header';
   readonly description: string;
   readonly schema: Schema;
   readonly required?: boolean;
-  /** Whether an empty text may be given, which is no value. */
+  /** Whether an empty text may be given, which counts as no value. */
   readonly mayBeEmpty?: boolean;
   readonly example?: unknown;
-  /** Whether it stands for any number of parameters, the members of an object. */
+  /** Whether it stands for any number of parameters: the members of an object. */
   readonly isSet?: boolean;
 };
 
@@ -41,28 +41,28 @@ export type BodyText = {
   readonly content: MediaTexts;
 };
 
-/** An answer that is not one of the failures every operation may have. */
+/** An answer that is not one of the failures of every operation. */
 export type AnswerText = {
   readonly description: string;
-  /** Without it the answer has no body. */
+  /** Absent if the answer has no body. */
   readonly content?: MediaTexts | undefined;
-  /** What they say, by their names. */
+  /** Descriptions by header name. */
   readonly headers?: Readonly<Record<string, string>>;
 };
 
-/** What is told of an operation to those who want to use it. */
+/** The description of an operation for its users. */
 export type OperationText = {
-  /** A few words, without a stop. */
+  /** A few words, without a final stop. */
   readonly summary: string;
   readonly description?: string;
   readonly tag: Tag;
   readonly parameters?: readonly ParameterText[];
   readonly body?: BodyText | undefined;
-  /** By status. */
+  /** Answers by status. */
   readonly answers: Readonly<Record<number, AnswerText>>;
-  /** Codes beyond those that follow from the access, the body and the service's own state. */
+  /** Codes beyond those that follow from the access, the body and the service's state. */
   readonly failures?: readonly ErrorCode[] | undefined;
 };
 
-/** How failures are told, by media type: the schema of one that has any of these codes. */
+/** Schemas of failures by media type, given the possible codes. */
 export type FailureSchemas = Readonly<Record<string, (codes: readonly ErrorCode[]) => Schema>>;

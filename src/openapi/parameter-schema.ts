@@ -2,7 +2,7 @@ import type { ParameterDefinition, ParameterType } from '../definition/definitio
 import { parseParameterText } from '../definition/parameter-value.ts';
 import type { Schema } from './operation-text.ts';
 
-/** What stands in a query string: there every value is a text, and the schema says of what. */
+/** Schemas of values in a query string, where every value is a text. */
 const TEXT_SCHEMAS: Readonly<Record<ParameterType, Schema>> = {
   string: { type: 'string' },
   int64: { type: 'integer', format: 'int64' },
@@ -11,7 +11,7 @@ const TEXT_SCHEMAS: Readonly<Record<ParameterType, Schema>> = {
   timestamp: { type: 'string', format: 'date-time' },
 };
 
-/** In a JSON body a whole number that JSON would not hold is written as a text. */
+/** In a JSON body, an integer outside of the safe range is a string. */
 const INT64_IN_JSON: Schema = {
   anyOf: [
     { type: 'integer', minimum: -Number.MAX_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER },
@@ -19,12 +19,12 @@ const INT64_IN_JSON: Schema = {
   ],
 };
 
-/** The values that a call may give a parameter in its query string. */
+/** The schema of a parameter in the query string. */
 export function textSchema(parameter: ParameterDefinition): Schema {
   return { ...valueSchema(parameter, TEXT_SCHEMAS[parameter.type]), ...defaultOf(parameter) };
 }
 
-/** … and in a JSON body, where null is no value. */
+/** The schema of a parameter in a JSON body, where null counts as no value. */
 export function jsonSchema(parameter: ParameterDefinition): Schema {
   const { type } = parameter;
   const schema = valueSchema(parameter, type === 'int64' ? INT64_IN_JSON : TEXT_SCHEMAS[type]);
@@ -32,7 +32,7 @@ export function jsonSchema(parameter: ParameterDefinition): Schema {
   return { anyOf: [schema, { type: 'null' }], ...defaultOf(parameter) };
 }
 
-/** Listed values are compared as texts, so texts they are. */
+/** Listed values are compared as texts, so they are strings. */
 function valueSchema({ values }: ParameterDefinition, schema: Schema): Schema {
   return values === undefined ? schema : { type: 'string', enum: values };
 }
@@ -41,6 +41,6 @@ function defaultOf({ type, values, default: text }: ParameterDefinition): Schema
   if (text === undefined || text === '') return {};
   if (values !== undefined || type === 'string' || type === 'timestamp') return { default: text };
   const value = parseParameterText(type, text);
-  // JSON has no number for those beyond 2^53.
+  // JSON has no exact number beyond 2^53.
   return typeof value === 'bigint' ? {} : { default: value };
 }

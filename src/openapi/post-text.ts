@@ -11,7 +11,7 @@ const WORDS: Readonly<Record<(typeof ADDRESS_KEYS)[number], string>> = {
   collection: 'The same',
 };
 
-/** Where a post may name its source: the first that is not empty counts. */
+/** The parameters that may name the source of a post; the first one that is not empty counts. */
 const ADDRESS_PARAMETERS: readonly ParameterText[] = [
   ...ADDRESS_KEYS.map(
     (name): ParameterText => ({
@@ -32,7 +32,7 @@ const ADDRESS_PARAMETERS: readonly ParameterText[] = [
   ),
 ];
 
-/** What every post has in common, whatever its format. */
+/** The common description of posts of all formats. */
 export const POST_TEXT = {
   tag: 'posting',
   parameters: ADDRESS_PARAMETERS,
@@ -47,7 +47,7 @@ export const POST_TEXT = {
   ],
 } as const satisfies Partial<OperationText>;
 
-/** How posts of Logflare's formats are answered. */
+/** The answers to posts of Logflare's formats. */
 export const LOGGED_ANSWERS: Readonly<Record<number, AnswerText>> = {
   200: {
     description: 'All is stored, and survives a crash from now on',

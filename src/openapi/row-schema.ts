@@ -3,7 +3,7 @@ import type { Column } from '../../engine/plan/expression.ts';
 import type { Schema } from './operation-text.ts';
 import { listOf, refTo } from './schemas.ts';
 
-/** A row of an answer: every column is there, and nothing else. */
+/** The schema of a row: exactly these columns. */
 export function rowSchema(columns: readonly Pick<Column, 'name' | 'type'>[]): Schema {
   return recordSchema(columns.map(({ name, type }) => [name, valueSchema(type)]));
 }
@@ -17,7 +17,7 @@ function recordSchema(members: readonly (readonly [string, Schema])[]): Schema {
   };
 }
 
-/** A value as an answer writes it: the table of types in docs/http-api.md. */
+/** The schema of a value in an answer; see the table of types in docs/http-api.md. */
 function valueSchema(type: SqlType): Schema {
   switch (type.kind) {
     case 'BOOL':
@@ -55,7 +55,7 @@ function valueSchema(type: SqlType): Schema {
   }
 }
 
-/** No element of a list in an answer is NULL. */
+/** List elements in answers are never NULL. */
 function elementSchema(type: SqlType): Schema {
   return type.kind === 'STRUCT' ? structSchema(type) : valueSchema(type);
 }

@@ -2,7 +2,7 @@ import type { TokenPlaces } from '../access/authenticate.ts';
 import { TOKEN_PARAMETER } from '../definition/token-parameter.ts';
 import type { Operation } from '../http/route.ts';
 
-/** The ways to bring a token, the first one that is used counts. */
+/** The ways to send a token; the first one used counts. */
 export const SECURITY_SCHEMES = {
   bearer: { type: 'http', scheme: 'bearer' },
   header: { type: 'apiKey', in: 'header', name: 'X-API-KEY' },
@@ -20,7 +20,7 @@ const SCHEMES: Readonly<Record<TokenPlaces, readonly (keyof typeof SECURITY_SCHE
   password: ['bearer', 'header', 'url', 'password'],
 };
 
-/** Security Requirement Objects: any one of them lets in. Scopes stand as roles. */
+/** Security Requirement Objects, of which one suffices. Scopes are listed as roles. */
 export function securityOf({ access }: Operation): readonly object[] {
   if (access === 'open') return [];
   if (access === 'optional') return [{}, ...SCHEMES.headers.map((scheme) => ({ [scheme]: [] }))];

@@ -11,19 +11,19 @@ import type { Log } from '../log.ts';
 import type { HeldBackClock } from './backend.ts';
 
 /**
- * The retention clock of a data folder, and its state on disk: read at the start, written about once a
- * minute, whenever the clock leaps, is held back or is trusted again, and at the end.
+ * The retention clock of a data folder, and its state on disk. The state is read at the start. It is written about once
+ * a minute, at the end, and when the clock leaps, is held back or becomes trusted.
  */
 export class DurableClock {
   readonly #file: ClockFile;
   readonly #log: Log;
   readonly #monotonicMs: () => number;
-  /** `undefined` until it is known what the trusted time is. */
+  /** `undefined` until the trusted time is known. */
   #clock: RetentionClock | undefined;
   #isHeldBack = false;
-  /** Whether the clock leapt, was held back or was trusted again since the last write began. */
+  /** Whether the clock leapt, was held back or became trusted since the last write began. */
   #isDue = false;
-  /** When the last write began, on the monotonic clock. */
+  /** The monotonic time at which the last write began. */
   #writtenMs = Number.NEGATIVE_INFINITY;
   /** Set while a write is under way; never rejects. */
   #writing: Promise<void> | undefined;
@@ -31,7 +31,7 @@ export class DurableClock {
 
   constructor(options: {
     readonly disk: Disk;
-    /** Absolute. */
+    /** An absolute path. */
     readonly dataDir: string;
     readonly log: Log;
     /** The monotonic clock, in milliseconds. */
@@ -43,8 +43,8 @@ export class DurableClock {
   }
 
   /**
-   * Reads the state, and changes nothing on disk. The time to measure retention from while the rest is
-   * read: nothing is too old where there is no state to go on from. Rejects with a `DiskError`.
+   * Reads the state, and changes nothing on disk. Returns the time from which retention is measured during the
+   * recovery; without a state, nothing is too old. Rejects with a `DiskError`.
    */
   async recover(nowUs: number): Promise<number> {
     const state = await this.#file.read();
@@ -59,15 +59,15 @@ export class DurableClock {
   }
 
   /**
-   * To be called once all was read: from now on `tick` gives the time, and the state is written. Where none
-   * was found, the newest stored event counts provisionally as the last trusted time, or `nowUs` where it is earlier.
+   * Must be called after the recovery: from then on `tick` returns the time, and the state is written. Without a state,
+   * the newest stored event, or `nowUs` if that is earlier, is the provisional trusted time.
    */
   begin(nowUs: number, newestStoredUs: number | undefined): void {
     this.#clock ??= new RetentionClock(provisionalState(Math.min(nowUs, newestStoredUs ?? nowUs)));
     this.tick(nowUs);
   }
 
-  /** The time to measure retention from; -Infinity: delete nothing. To be called about once a second. */
+  /** The time from which retention is measured; -Infinity: delete nothing. Must be called about once a second. */
   tick(nowUs: number): number {
     const clock = this.#clock;
     if (clock === undefined) return Number.NEGATIVE_INFINITY;
@@ -80,14 +80,14 @@ export class DurableClock {
     return retentionNowUs;
   }
 
-  /** How far the clock is ahead, and how long that lasts; `undefined` while it is trusted. */
+  /** How far the clock is ahead, and how long it is held back; `undefined` while it is trusted. */
   get heldBack(): HeldBackClock | undefined {
     if (this.#clock === undefined || !this.#isHeldBack) return undefined;
     const { trustedUs, clockUs, heldUs } = this.#clock.state;
     return { aheadUs: clockUs - trustedUs, remainingUs: CLOCK_HELD_US_MIN - heldUs };
   }
 
-  /** Resolves when the state of the last tick is written, if there was one. */
+  /** Resolves when the state of the last tick is written, if there is one. */
   async close(): Promise<void> {
     await this.#writing;
     if (this.#clock !== undefined && this.#writtenMs > Number.NEGATIVE_INFINITY) {
@@ -135,7 +135,7 @@ export class DurableClock {
       this.#isFailing = false;
     } catch (error) {
       if (!(error instanceof DiskError)) throw error;
-      // Reported once until a write succeeds. What is on disk is older, so a restart waits longer.
+      // Reported once until a write succeeds. The state on disk is older, so a restart waits longer.
       if (!this.#isFailing) {
         this.#log({ level: 'error', event: 'clock_write_failed', error: error.message });
       }

@@ -19,10 +19,7 @@ import type { StackThrottle } from '../log-throttle.ts';
 import { StartError } from '../start-error.ts';
 import type { RecoveryObserver } from './backend.ts';
 
-/**
- * The log on disk below a store: replays it at the start, and from then on makes each batch of the
- * store durable before it is seen.
- */
+/** The log of a store: replays it at the start, and then makes each batch durable before it becomes visible. */
 export class DurableLog {
   readonly #disk: Disk;
   readonly #folder: string;
@@ -40,13 +37,13 @@ export class DurableLog {
     readonly disk: Disk;
     readonly dataDir: string;
     readonly store: LogStore;
-    /** That records of other sources are there is told. They are kept like all others. */
+    /** Records of other sources are reported, and kept like all others. */
     readonly sources: ReadonlySet<string>;
     readonly log: Log;
     readonly stacks: StackThrottle;
     /** The monotonic clock, in milliseconds. */
     readonly nowMs?: (() => number) | undefined;
-    /** Bytes from which a file is followed by a new one; for tests. */
+    /** Bytes from which a new file is begun; for tests. */
     readonly fileBytesMax?: number | undefined;
   }) {
     const dataDir = resolve(options.dataDir);
@@ -61,16 +58,15 @@ export class DurableLog {
     this.#fileBytesMax = options.fileBytesMax;
   }
 
-  /** Rejects with a ReadError when any of the log cannot be read. Changes nothing. */
+  /** Rejects with a ReadError if any of the log cannot be read. Changes nothing. */
   checkReadable(): Promise<void> {
     return checkReadable(this.#folder, this.#disk);
   }
 
   /**
-   * Fills the store with what the log holds, and begins to write behind it: with the record after
-   * `lastSequence` at the earliest.
+   * Replays the log into the store, and starts to write it, with sequences after `lastSequence`.
    *
-   * @throws StartError when the log is of a version that is not known.
+   * @throws StartError if the log has an unknown version.
    */
   async recover(
     options: ReplayOptions & { readonly lastSequence: number },
@@ -86,7 +82,7 @@ export class DurableLog {
         disk: this.#disk,
         folder: this.#folder,
         files: recovered.files,
-        // Sequences that segment files speak of are never used again, even if the log was lost.
+        // Sequences that segment files cover are never used again, even if the log was lost.
         nextSequence: Math.max(recovered.nextSequence, options.lastSequence + 1),
         durableBefore: recovered.durableBefore,
         nextNumber: recovered.nextNumber,
@@ -104,8 +100,8 @@ export class DurableLog {
   }
 
   /**
-   * Lets go of what is in segment files, and of events before `oldestUs`, by whole partitions. When
-   * the log has grown long, what holds it up is sealed.
+   * Trims records that are in segment files, and records of partitions that end before `oldestUs`. If the log has grown
+   * long, seals the segments that prevent trimming.
    */
   tick(oldestUs: number): void {
     const log = this.#writeAheadLog;
@@ -114,12 +110,12 @@ export class DurableLog {
     log.tick(oldestPartitionUs(oldestUs), this.#store.firstUnstoredSequence());
   }
 
-  /** To be called when nothing is appended any more. */
+  /** Must be called when nothing is appended any more. */
   async close(): Promise<void> {
     await this.#writeAheadLog?.close(this.#store.firstUnstoredSequence());
   }
 
-  /** Timestamp of the newest event that the recovery found; `undefined` when there was none. */
+  /** The newest timestamp that the recovery found; `undefined` if there was none. */
   get newestRecoveredUs(): number | undefined {
     return this.#newestRecoveredUs;
   }
@@ -129,10 +125,10 @@ export class DurableLog {
     return this.#writeAheadLog?.stats();
   }
 
-  /** A log is as durable as the names of the folders it lies in. */
+  /** A log is only as durable as the names of its parent folders. */
   async #makeFolder(): Promise<void> {
     await this.#disk.makeFolder(this.#folder);
-    // A process that was killed may have left names that are seen, or gone, and not durably so.
+    // A killed process may have left names that are visible, or removed, but not durably.
     await this.#disk.syncFolder(this.#folder);
     await this.#disk.syncFolder(dirname(this.#folder));
   }
@@ -183,7 +179,7 @@ export class DurableLog {
 
   #reportDamage(damage: LogDamage): void {
     const { file, offset, size, reason, quarantined } = damage;
-    // What a crash cut off was never acknowledged; all else was there once.
+    // A write that a crash cut off was never acknowledged; other damage loses data.
     const level = reason === 'tail' ? 'info' : 'error';
     this.#log({ level, event: 'log_damaged', file, offset, size, reason, quarantined });
   }

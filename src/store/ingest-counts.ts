@@ -1,14 +1,14 @@
-/** What posts have brought to one source since the start. */
+/** Totals of one source's posts since the start. */
 export type IngestCount = {
-  /** Events that were stored. */
+  /** Events stored. */
   readonly events: number;
-  /** Events that were refused, one by one; their posts were answered with 406. */
+  /** Events refused individually; their posts were answered with 406. */
   readonly refusals: number;
-  /** Events that were stored with U+FFFD for bytes that were not UTF-8. */
+  /** Events stored with U+FFFD for bytes that were not UTF-8. */
   readonly repairs: number;
-  /** Events that were stored with the time of their receipt, as their timestamp could not be read. */
+  /** Events stored with the time of receipt, because their timestamp could not be read. */
   readonly unreadableTimestamps: number;
-  /** Bytes of the bodies that were stored, inflated. */
+  /** Bytes of the stored bodies after decompression. */
   readonly bytes: number;
 };
 
@@ -20,7 +20,7 @@ const NOTHING: IngestCount = {
   bytes: 0,
 };
 
-/** Counts what is taken in, by the name of its source. */
+/** Totals of ingestion by source name. */
 export class IngestCounts {
   readonly #bySource = new Map<string, IngestCount>();
 

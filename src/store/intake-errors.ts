@@ -6,7 +6,7 @@ import {
 } from '../../ingest/ingest-error.ts';
 import { ServiceError } from '../errors.ts';
 
-/** What a body or the store refuses, in the words of the service's callers. */
+/** Runs `work`, and converts errors of bodies and of the store to ServiceErrors. */
 export async function asServiceErrors<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -15,7 +15,7 @@ export async function asServiceErrors<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The same, of what is done at once. */
+/** Runs synchronous `work`, and converts errors of bodies and of the store to ServiceErrors. */
 export function withServiceErrors<T>(work: () => T): T {
   try {
     return work();
@@ -24,7 +24,7 @@ export function withServiceErrors<T>(work: () => T): T {
   }
 }
 
-/** Other errors as they are. */
+/** Other errors are returned unchanged. */
 function serviceErrorOf(cause: unknown): unknown {
   if (cause instanceof MalformedBodyError) {
     return new ServiceError('invalid_body', cause.message, { cause });

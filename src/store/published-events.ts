@@ -1,12 +1,12 @@
 import type { ParameterDeclaration } from '../../engine/plan/logical-plan.ts';
 import type { PreparedQuery } from '../../engine/plan/prepared-query.ts';
 
-/** What following a source asks of whoever stores its events. */
+/** The interface of the event store for followers. */
 export interface PublishedEvents {
-  /** How many events a source has had: all that queries see have this number or a lower one. */
+  /** The number of the last visible event of a source; later events have higher numbers. */
   lastNumber(source: string): number;
-  /** Binds a text that may name the arrival of events, `_arrival`, which is one less than their number. */
+  /** Binds a query that may use `_arrival`, the arrival number of an event, which is its number minus one. */
   prepare(text: string, parameters: readonly ParameterDeclaration[]): PreparedQuery;
-  /** Calls `listener`, and no other any more, whenever events of a source have been published. */
+  /** Registers the one listener that is called when events of a source were published. It replaces an earlier one. */
   whenPublished(listener: (source: string) => void): void;
 }

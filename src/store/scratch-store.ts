@@ -14,9 +14,8 @@ import { type ProfileName, profileOf } from '../profile.ts';
 const DAY_US = 86_400_000_000;
 
 /**
- * Events in memory, and the engine over them: what a service does with posts and calls, for as long as
- * somebody tries something out. Events without an id get one by their number, so that the same events
- * give the same answers.
+ * A store in memory with the engine, for trying posts and calls out. Events without an id get one by their number, so
+ * that equal events give equal answers.
  */
 export class ScratchStore {
   readonly sources: SourceDirectory;
@@ -48,7 +47,7 @@ export class ScratchStore {
     });
   }
 
-  /** Takes one event, a text of JSON, at a moment; the sentence that refuses it where it is none. */
+  /** Stores one event, a JSON text, received at `nowUs`. Resolves to the reason if it is refused. */
   async post(source: Source, event: string, nowUs: number): Promise<string | undefined> {
     const memory = this.#pool.lend();
     try {
@@ -64,7 +63,7 @@ export class ScratchStore {
     }
   }
 
-  /** The rows as the JSON text that a caller gets. Rejects with a QueryError. */
+  /** The rows as the JSON text of an answer. Rejects with a QueryError. */
   async run(query: PreparedQuery, options: Omit<BoundedRunOptions, 'reach'>): Promise<string> {
     const answer = await this.#engine.run(query, { ...options, reach: EVERYTHING });
     const text = Buffer.from(answer.json).toString();
