@@ -69,7 +69,7 @@ function elasticsearchRoutes(options: DoorOptions, ended: Route['ended']): reado
     ...Array.from(ELASTICSEARCH_ANSWERS, ([path, value]): Route => {
       const answer = telling('What clients of Elasticsearch ask before they send', value);
       return {
-        path: path === '/' ? base : `${base}${path}`,
+        path: `${base}${path}`,
         operations: { GET: answer },
         headers: ELASTICSEARCH_HEADERS,
       };
@@ -83,8 +83,7 @@ function elasticsearchRoutes(options: DoorOptions, ended: Route['ended']): reado
         headers: ELASTICSEARCH_HEADERS,
       };
     }),
-    // What is at the root of the service is not Elasticsearch's to say.
-  ]).filter(({ path }) => path !== '');
+  ]);
 }
 
 function telling(summary: string, value: object): GuardedOperation {

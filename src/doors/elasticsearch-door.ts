@@ -13,26 +13,24 @@ export const ELASTICSEARCH_HEADERS = { 'X-Elastic-Product': 'Elasticsearch' };
 /** Which Elasticsearch clients take this for: of the line that has all that is here. */
 const VERSION = '8.19.0';
 
-/** What clients ask before they send, by path; none of it depends on anything. */
+/** What clients look for at the root, beside the `name`. */
+export const ELASTICSEARCH_INFO = {
+  cluster_name: 'weir',
+  cluster_uuid: '_na_',
+  version: {
+    number: VERSION,
+    build_flavor: 'default',
+    build_type: 'docker',
+    build_snapshot: false,
+    lucene_version: '9.12.2',
+    minimum_wire_compatibility_version: '7.17.0',
+    minimum_index_compatibility_version: '7.0.0',
+  },
+  tagline: 'You Know, for Search',
+} as const;
+
+/** What else clients ask before they send, by path; none of it depends on anything. */
 export const ELASTICSEARCH_ANSWERS: ReadonlyMap<string, object> = new Map<string, object>([
-  [
-    '/',
-    {
-      name: 'weir',
-      cluster_name: 'weir',
-      cluster_uuid: '_na_',
-      version: {
-        number: VERSION,
-        build_flavor: 'default',
-        build_type: 'docker',
-        build_snapshot: false,
-        lucene_version: '9.12.2',
-        minimum_wire_compatibility_version: '7.17.0',
-        minimum_index_compatibility_version: '7.0.0',
-      },
-      tagline: 'You Know, for Search',
-    },
-  ],
   ['/_cluster/health', { cluster_name: 'weir', status: 'green', timed_out: false }],
   ['/_cat/health', [{ cluster: 'weir', status: 'green' }]],
   ['/_license', { license: { status: 'active', type: 'basic', mode: 'basic' } }],

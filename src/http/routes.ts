@@ -14,6 +14,7 @@ import { FOLLOW_TEXT, followHandler } from './follow-route.ts';
 import { healthHandler, readyHandler } from './health-route.ts';
 import { metricsHandler } from './metrics-route.ts';
 import { DOCUMENT_TEXT, openapiHandler } from './openapi-route.ts';
+import { rootRoutes } from './root-route.ts';
 import {
   type Access,
   type GuardedOperation,
@@ -61,6 +62,7 @@ export function serviceRoutes(options: RouteOptions): readonly Route[] {
     ...otherLogs,
     ...doorRoutes(options),
     ...watchRoutes(options),
+    ...rootRoutes(options.version),
     documentRoute(options, () => routes),
   ];
   return routes;

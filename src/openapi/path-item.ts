@@ -167,5 +167,6 @@ function operationObject(told: Told, id: string, { responses }: Parts): Json {
 
 /** The words of a path behind its method, such as `get.api.endpoints`. */
 function operationId(method: Method, path: string): string {
-  return [method.toLowerCase(), ...path.split('/').slice(1)].join('.').replaceAll(/[{}:]/g, '');
+  const words = path.split('/').filter((word) => word !== '');
+  return [method.toLowerCase(), ...words].join('.').replaceAll(/[{}:]/g, '');
 }

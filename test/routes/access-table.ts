@@ -148,6 +148,8 @@ export const ACCESS_TABLE: readonly AccessRow[] = [
   managing('GET /api/openapi.json', '/api/openapi.json', { needs: 'no wrong token' }),
   managing('GET /health', '/health', { needs: 'nothing' }),
   managing('GET /ready', '/ready', { needs: 'nothing' }),
+  managing('GET /', '/', { needs: 'nothing' }),
+  managing('GET /elasticsearch', '/elasticsearch', { needs: 'nothing' }),
   ...['/api/logs', '/logs', '/api/events'].flatMap((base) => [
     posting(base, '{}', 'application/json', { tokenIn: 'url' }),
     ...LOG_DOORS.map(([path, type, body]) => posting(`${base}${path}`, body, type)),
@@ -158,9 +160,7 @@ export const ACCESS_TABLE: readonly AccessRow[] = [
   ...bulks('/elasticsearch'),
   ...refreshes(''),
   ...refreshes('/elasticsearch'),
-  ...[
-    '/elasticsearch',
-    ...ELASTICSEARCH_ASKED,
-    ...ELASTICSEARCH_ASKED.map((path) => `/elasticsearch${path}`),
-  ].map((path) => managing(`GET ${path}`, path, { needs: 'any token', tokenIn: 'password' })),
+  ...[...ELASTICSEARCH_ASKED, ...ELASTICSEARCH_ASKED.map((path) => `/elasticsearch${path}`)].map(
+    (path) => managing(`GET ${path}`, path, { needs: 'any token', tokenIn: 'password' }),
+  ),
 ];

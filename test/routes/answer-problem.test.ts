@@ -94,6 +94,7 @@ test('the operation of a path is found as it is, then as a template', async () =
     equal(pathOf('HEAD', '/api/endpoints/app.stats?a=1'), '/api/endpoints/app.stats');
     equal(pathOf('GET', '/api/endpoints/other/'), '/api/endpoints/{idOrName}');
     equal(pathOf('GET', '/api/endpoints/query/name/other'), '/api/endpoints/query/name/{name}');
+    equal(pathOf('GET', '/'), '/');
     equal(pathOf('GET', '/api/endpoints/a/b/c'), undefined);
     equal(pathOf('DELETE', '/api/sources'), undefined);
   });

@@ -96,7 +96,7 @@ export function findOperation(
   document: ApiDocument,
   { method, path }: Pick<RandomRequest, 'method' | 'path'>,
 ): DocumentedOperation | undefined {
-  const asked = path.replace(/[?#].*/s, '').replace(/\/$/, '');
+  const asked = path.replace(/[?#].*/s, '').replace(/(?<=.)\/$/s, '');
   const wanted = method === 'HEAD' ? 'GET' : method;
   const operations = document.operations.filter((one) => one.method === wanted);
   return (

@@ -305,12 +305,18 @@ test('a bulk that may come again later is refused in an answer that is cut short
 
 test('clients of Elasticsearch learn what they ask before they send', async () => {
   await withApp({}, async (app) => {
-    const { json, headers } = await ask(app, { path: '/elasticsearch' });
-    assert.match(json.version.number, /^8\./);
-    assert.equal(headers['x-elastic-product'], 'Elasticsearch');
+    for (const path of ['/', '/elasticsearch']) {
+      for (const method of ['GET', 'HEAD']) {
+        const { status, headers } = await ask(app, { method, path });
+        assert.deepEqual([status, headers['x-elastic-product']], [200, 'Elasticsearch']);
+      }
+      const { json } = await ask(app, { path });
+      assert.deepEqual([json.name, json.cluster_name], ['weir', 'weir']);
+      assert.match(json.version.number, /^8\./);
+      assert.equal(json.tagline, 'You Know, for Search');
+    }
     assert.equal((await ask(app, { path: '/_cat/health' })).status, 200);
     assert.equal((await post(app, '/elasticsearch/any/_refresh', '')).json._shards.failed, 0);
-    assert.equal((await ask(app, { path: '/', headers: {} })).status, 404);
   });
 });
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { packageVersion } from '../../../src/version.ts';
 import { ask, askRaw, PRIVATE, PUBLIC, post, STATS_ID, withApp } from '../harness.ts';
 
 const CALL = '/api/endpoints/app.stats?project=p';
@@ -97,6 +98,7 @@ for (const [path, method, allow] of [
   ['/api/events', 'PATCH', 'POST, OPTIONS'],
   ['/api/sources', 'POST', 'GET, HEAD, OPTIONS'],
   ['/health', 'POST', 'GET, HEAD, OPTIONS'],
+  ['/', 'POST', 'GET, HEAD, OPTIONS'],
 ] as const) {
   test(`${method} ${path} is 405 with Allow, and OPTIONS tells the same`, async () => {
     await withApp({}, async (app) => {
@@ -126,9 +128,28 @@ test('a page of any origin may read answers and errors, and the headers of ours'
   });
 });
 
+test('the root says what this is and where the rest is, without a token, also while it starts', async () => {
+  await withApp({ isStarting: true }, async (app) => {
+    const answer = await ask(app, { path: '/', headers: { 'X-API-KEY': undefined } });
+    assert.equal(answer.status, 200);
+    const { name, weir_version, links, documentation } = answer.json;
+    assert.deepEqual([name, weir_version], ['weir', packageVersion()]);
+    assert.match(documentation, /docs\/getting-started\.md/);
+    assert.deepEqual(Object.keys(links), ['api', 'health', 'ready']);
+    app.readiness.becomeReady();
+    for (const path of Object.values<string>(links)) {
+      const linked = await ask(app, { path, headers: { 'X-API-KEY': undefined } });
+      assert.equal(linked.status, 200, path);
+    }
+    // Whoever brings a wrong token learns the same.
+    const wrong = await ask(app, { path: '/', headers: { 'X-API-KEY': 'wrong' } });
+    assert.deepEqual(wrong.json, answer.json);
+  });
+});
+
 test('a path that is not there is 404 in JSON, whatever the method', async () => {
   await withApp({}, async (app) => {
-    for (const path of ['/', '/api', '/api/Endpoints', '/api/endpoints/a/b', '/favicon.ico']) {
+    for (const path of ['/api', '/api/Endpoints', '/api/endpoints/a/b', '/favicon.ico']) {
       const answer = await ask(app, { path });
       assert.equal(answer.status, 404, path);
       assert.equal(answer.json.error.code, 'unknown_route');

@@ -298,6 +298,7 @@ const REQUESTS: readonly (readonly [number, Ask & { readonly template?: string }
   [200, { path: '/_bulk', method: 'POST', body: '{"index":{}}\n{}\n{"delete":{}}\n' }],
   [400, { path: '/_bulk', method: 'POST', body: '{"index":{}}\n' }],
   [200, { path: '/elasticsearch' }],
+  [200, { path: '/', headers: NO_TOKEN }],
 ];
 
 for (const [profile, of] of [

@@ -1,0 +1,42 @@
+import { ELASTICSEARCH_HEADERS, ELASTICSEARCH_INFO } from '../doors/elasticsearch-door.ts';
+import { sendJson } from './response.ts';
+import type { OpenOperation, Route } from './route.ts';
+
+/** Where people, and clients of Elasticsearch below each base path that they are given, ask what is there. */
+const ROOT_PATHS = ['/', '/elasticsearch'] as const;
+
+/**
+ * Says what the service is and where everything else is. Everyone may know it: it depends on nothing but the version.
+ * Clients of Elasticsearch read `version`, which is that of the Elasticsearch they may take this for.
+ */
+export function rootRoutes(version: string): readonly Route[] {
+  const value = {
+    ...{ name: 'weir', weir_version: version },
+    description: 'weir stores logs and answers saved SQL queries about them over HTTP',
+    links: { api: '/api/openapi.json', health: '/health', ready: '/ready' },
+    documentation: 'README.md and docs/getting-started.md of weir',
+    ...ELASTICSEARCH_INFO,
+  };
+  const operation: OpenOperation = {
+    summary: 'What this is, and where the rest is',
+    description: 'Clients of Elasticsearch ask it before they send; `version` is meant for them.',
+    tag: 'watching',
+    answers: {
+      200: {
+        description: 'The same for everyone',
+        content: { 'application/json': { schema: { const: value } } },
+      },
+    },
+    access: 'open',
+    handle: (_request, response) => {
+      response.setHeader('Cache-Control', 'no-store');
+      sendJson(response, 200, value);
+    },
+  };
+  return ROOT_PATHS.map((path) => ({
+    path,
+    operations: { GET: operation },
+    headers: ELASTICSEARCH_HEADERS,
+    isAlwaysServed: true,
+  }));
+}
