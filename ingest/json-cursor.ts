@@ -251,7 +251,8 @@ function closingOf(container: number): number {
   return container === MAP ? ascii.BRACE_CLOSE : ascii.BRACKET_CLOSE;
 }
 
-function isSpace(byte: number): boolean {
+/** Whether a byte is white space of JSON. */
+export function isSpace(byte: number): boolean {
   return (
     byte === ascii.SPACE ||
     byte === ascii.LINE_FEED ||

@@ -4,7 +4,7 @@ import { sizeOfPieces } from './body-pieces.ts';
 import { BodyText } from './body-text.ts';
 import { Slices, yieldToEventLoop } from './event-loop.ts';
 import { BodyLimitError, EventLimitError, MalformedBodyError } from './ingest-error.ts';
-import { JsonCursor } from './json-cursor.ts';
+import { isSpace, JsonCursor } from './json-cursor.ts';
 import { JsonDecoder } from './json-decoder.ts';
 import { ADDRESS_KEYS } from './known-key.ts';
 import {
@@ -16,7 +16,8 @@ import {
 import { type Loan, MemoryPool } from './memory-pool.ts';
 import { REPLACEMENT, withRepairedUtf8 } from './utf8-repair.ts';
 
-export type BodyForm = 'json' | 'ndjson';
+/** What a sender says that a body is; `any` where it says nothing: a document, or lines of JSON. */
+export type BodyForm = 'json' | 'ndjson' | 'any';
 
 /** The source that a body names itself; `source` and `collection` are UUIDs. */
 export type PostAddress = {
@@ -51,9 +52,10 @@ export type DecodedBody = {
 };
 
 /**
- * Decodes a body: one object, a list of events, `{"batch": [events]}`, or, as `ndjson`, one event a
- * line with blank lines between. Everything is checked; nothing is decided. Lets other work run
- * every DECODE_SLICE_BYTES or sooner, between events. What comes of it lies in `memory` and is good until that
+ * Decodes a body: a document, which is one object, a list of events or `{"batch": [events]}`, or, as `ndjson`, one event
+ * a line with blank lines between. The only line of a body may be a list or a batch, too. A body of the form `any` is
+ * lines where its first line is a value by itself and more follows, else a document. Everything is checked; nothing is
+ * decided. Lets other work run every DECODE_SLICE_BYTES or sooner, between events. What comes of it lies in `memory` and is good until that
  * loan ends; the pieces of the body are not kept.
  *
  * Bytes that are not UTF-8 become U+FFFD. `isRepaired` says that this has been done already.
@@ -69,14 +71,44 @@ export function decodeBody(
   return withRepairedUtf8(pieces, async (text, isRepairedNow) => {
     const isLarge = sizeOfPieces(text) > DECODE_SLICE_BYTES;
     if (isLarge) await yieldToEventLoop();
-    const isLines = form === 'ndjson';
-    const options = { isLines, isRepaired: isRepaired || isRepairedNow, memory };
     const whole = isLarge ? await BodyText.inSlices(text, memory) : BodyText.of(text, memory);
+    const isLines = form === 'ndjson' || (form === 'any' && hasLines(whole));
+    const options = { isLines, isRepaired: isRepaired || isRepairedNow, memory };
     const decoding = new BodyDecoding(whole, options);
     if (isLines) await decoding.lines();
     else await decoding.document();
     return decoding.body();
   });
+}
+
+/** Whether the first line of a body is a value by itself and more follows, so that it is no document. */
+function hasLines(text: BodyText): boolean {
+  const { bytes, bodySize } = text;
+  const cursor = new JsonCursor(text, true);
+  cursor.skipMark();
+  cursor.skipSpace();
+  const start = cursor.position;
+  const end = bytes.indexOf(ascii.LINE_FEED, start);
+  if (end < 0 || end >= bodySize || isBlank(text, end)) return false;
+  cursor.enterLine(start, end);
+  bytes[end] = 0;
+  try {
+    cursor.skipValue();
+    cursor.skipSpace();
+    return cursor.position === end;
+  } catch (error) {
+    if (!(error instanceof MalformedBodyError)) throw error;
+    return false;
+  } finally {
+    bytes[end] = ascii.LINE_FEED;
+  }
+}
+
+/** Whether nothing but white space follows. */
+function isBlank({ bytes, bodySize }: BodyText, start: number): boolean {
+  let at = start;
+  while (at < bodySize && isSpace(bytes[at]!)) at++;
+  return at === bodySize;
 }
 
 /** For those who decode now and then. */
@@ -92,7 +124,8 @@ class BodyDecoding {
   readonly #text: BodyText;
   readonly #cursor: JsonCursor;
   readonly #decoder: JsonDecoder;
-  readonly #address: { -readonly [key in keyof PostAddress]: PostAddress[key] } = {};
+  readonly #isLines: boolean;
+  #address: { -readonly [key in keyof PostAddress]: PostAddress[key] } = {};
   #eventCount = 0;
   readonly #memory: Loan;
   #tokenStarts: Uint32Array;
@@ -112,6 +145,7 @@ class BodyDecoding {
   ) {
     const { isLines, isRepaired, memory } = options;
     this.#memory = memory;
+    this.#isLines = isLines;
     this.#isRepaired = isRepaired;
     this.#text = text;
     this.#cursor = new JsonCursor(this.#text, isLines);
@@ -141,9 +175,13 @@ class BodyDecoding {
     const cursor = this.#cursor;
     const bodySize = this.#text.bodySize;
     let start = cursor.position;
+    if (!isBlank(this.#text, start) && isBlank(this.#text, this.#lineEnd(start))) {
+      cursor.enterLine(start, bodySize);
+      await this.document();
+      return;
+    }
     while (start < bodySize) {
-      const lineFeed = this.#text.bytes.indexOf(ascii.LINE_FEED, start);
-      const end = lineFeed < 0 || lineFeed > bodySize ? bodySize : lineFeed;
+      const end = this.#lineEnd(start);
       cursor.enterLine(start, end);
       // A zero byte temporarily ends the line, as it ends a body.
       this.#text.bytes[end] = 0;
@@ -157,6 +195,12 @@ class BodyDecoding {
     if (first !== undefined && this.#badLineCount === this.#eventCount) {
       throw new MalformedBodyError(first);
     }
+  }
+
+  #lineEnd(start: number): number {
+    const { bytes, bodySize } = this.#text;
+    const lineFeed = bytes.indexOf(ascii.LINE_FEED, start);
+    return lineFeed < 0 || lineFeed > bodySize ? bodySize : lineFeed;
   }
 
   /** A line that is not JSON is an event without a token: it is refused by itself, and the others are taken. */
@@ -180,11 +224,15 @@ class BodyDecoding {
     const first = this.#cursor.skipSpace();
     if (first === ascii.BRACKET_OPEN) await this.#list();
     else if (first === ascii.BRACE_OPEN) await this.#object();
-    else {
-      this.#isSingle = true;
-      this.#event();
-    }
-    this.#mustEnd('the end of the body after a value');
+    else this.#single();
+    this.#mustEnd(`the end of the ${this.#isLines ? 'line' : 'body'} after a value`);
+  }
+
+  /** One event. A line has no address of its own, so that it means the same alone and among others. */
+  #single(): void {
+    this.#isSingle = !this.#isLines;
+    if (this.#isLines) this.#address = {};
+    this.#event();
   }
 
   /**
@@ -222,8 +270,7 @@ class BodyDecoding {
     if (isBatch) return;
     cursor.position = start;
     this.#replacementAt = NOT_LOOKED;
-    this.#isSingle = true;
-    this.#event();
+    this.#single();
   }
 
   #rootKey(byte: number): string {

@@ -18,10 +18,21 @@ import { tellWarnings } from './post-warnings.ts';
 
 const EVENTS = listOf(refTo('Event'));
 
-const FORMS: ReadonlyMap<string, BodyForm> = new Map([
+/** Media types that say a body has an event on each line. */
+const LINE_TYPES = [
+  'application/x-ndjson',
+  'application/ndjson',
+  'application/jsonl',
+  'application/x-jsonlines',
+] as const;
+
+/** What programs send that were told nothing of the body, as `curl -d` does: they say nothing of it. */
+const UNTOLD_TYPES = ['text/plain', 'application/x-www-form-urlencoded'] as const;
+
+const FORMS: ReadonlyMap<string, BodyForm> = new Map<string, BodyForm>([
   ['application/json', 'json'],
-  ['application/x-ndjson', 'ndjson'],
-  ['application/ndjson', 'ndjson'],
+  ...LINE_TYPES.map((type) => [type, 'ndjson'] as const),
+  ...UNTOLD_TYPES.map((type) => [type, 'any'] as const),
 ]);
 
 /**
@@ -40,7 +51,7 @@ export function logHandler(options: {
     const address = findAddress(query, request);
     const source = address === undefined ? undefined : mustFindSource(intake, address, grant);
     const mediaType = readMediaType(request.headers['content-type'], [...FORMS.keys()]);
-    const form = FORMS.get(mediaType ?? '') ?? 'json';
+    const form = FORMS.get(mediaType ?? '') ?? 'any';
     const check = (): void => {
       quotas?.check(grant);
       intake.check(source);
@@ -71,14 +82,15 @@ export const LOG_TEXT: OperationText = {
   summary: 'Store log events',
   body: {
     isRequired: false,
-    description: 'One event, a list of them, `{"batch": [...]}`, or NDJSON',
+    description:
+      'One event, a list of them, `{"batch": [...]}`, or NDJSON. A type that says nothing of the body, or none, is as good: what the body holds counts.',
     content: {
       'application/json': {
         schema: anyOf([objectOf({ batch: listOf(refTo('Event')) }), refTo('Event'), EVENTS]),
         example: [{ event_message: 'order made', project: 'alpha', metadata: { order: 7 } }],
       },
       ...Object.fromEntries(
-        ['application/x-ndjson', 'application/ndjson'].map((type) => [
+        [...LINE_TYPES, ...UNTOLD_TYPES].map((type) => [
           type,
           { schema: { type: 'string' }, example: '{"event_message":"order made"}\n' },
         ]),

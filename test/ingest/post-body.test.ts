@@ -41,6 +41,36 @@ test('each line is an event, and blank lines are ignored', async () => {
   assert.deepEqual(await counts('', 'ndjson'), [0, false]);
 });
 
+test('the only line of a body may be a list or a batch; an event there has no address', async () => {
+  assert.deepEqual(await counts('[{"a":1},{}]\n', 'ndjson'), [2, false]);
+  assert.deepEqual(await counts('{"batch":[{},{}]}', 'ndjson'), [2, false]);
+  const { address, isSingle, eventCount } = await decode('{"source":"a"}\r\n \n', 'ndjson');
+  assert.deepEqual([address, isSingle, eventCount], [{}, false, 1]);
+  await assert.rejects(decode('[{"a":1},\n', 'ndjson'), /line 1 is not JSON: expected a value/);
+});
+
+test('a body of any form is lines where its first line is a value and more follows', async () => {
+  for (const [text, eventCount, isSingle] of [
+    ['{"a":1}', 1, true],
+    ['\n {"a":1} \n\n', 1, true],
+    ['{\n"a":1\n}\n', 1, true],
+    ['[\n{"a":1},\n{}]', 2, false],
+    ['{"batch":[{},{}]}\n', 2, false],
+    ['{"a":1}\n{"b":2}', 2, false],
+    ['\n{"a":1}\r\n\r\n{"b":2}\r\n', 2, false],
+    ['[{}]\n[{}]', 2, false],
+    ['\ufeff{}\n{}', 2, false],
+  ] as const) {
+    assert.deepEqual(await counts(text, 'any'), [eventCount, isSingle], text);
+  }
+  assert.equal((await decode('{"source":"a"}', 'any')).address.source, 'a');
+  const { badEvents } = await decode('{}\nno', 'any');
+  assert.deepEqual([...badEvents.keys()], [1]);
+  for (const text of ['', 'no\n{}', '{"a":\n{}', '{}{}']) {
+    await assert.rejects(decode(text, 'any'), /the body is not JSON/, text);
+  }
+});
+
 test('a line that is not JSON is an event that is refused, and is named', async () => {
   const body = await decode(
     '{"a":1}\n\n{"b":[{"c":1},{not json\n{"d":2}\n{} {}\n5\n{"cut',

@@ -183,13 +183,22 @@ async function readPost(posted: PostedBody): Promise<Posted> {
 
 function parseBody(text: string, form: BodyForm): unknown {
   try {
-    if (form === 'json') return JSON.parse(text);
+    if (form === 'json' || (form === 'any' && isDocument(text))) return JSON.parse(text);
     return text
       .split('\n')
       .filter(Boolean)
       .map((line): unknown => JSON.parse(line));
   } catch (cause) {
     throw new ServiceError('invalid_body', 'the body must be JSON', { cause });
+  }
+}
+
+function isDocument(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return !text.trim().includes('\n');
   }
 }
 

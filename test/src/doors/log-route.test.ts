@@ -4,7 +4,9 @@ import { test } from 'node:test';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { BUILT_IN_SOURCES } from '../../../ingest/source.ts';
 import { ServiceError } from '../../../src/errors.ts';
+import { ServiceUnderTest, TOKEN } from '../../support/service-under-test.ts';
 import { ask, askRaw, fakeIntake, PUBLIC, post, withApp } from '../harness.ts';
+import { countOf } from './receivers.ts';
 
 const LOGS = '/api/logs?source_name=postgres.logs';
 const EVENT = { event_message: 'hi' };
@@ -92,7 +94,83 @@ test('events that cannot be taken are named with 406, and the others are stored'
   });
 });
 
-test('content types other than JSON and NDJSON in UTF-8 are 415', async () => {
+/** What is sent by whoever says nothing useful of a body, or says that it has lines. */
+const OTHER_TYPES = [
+  undefined,
+  '',
+  'application/x-www-form-urlencoded',
+  'text/plain',
+  'text/plain; charset=UTF-8',
+  'application/jsonl',
+  'application/ndjson',
+  'application/x-jsonlines',
+];
+
+test('a body is taken by what it holds, whatever its content type says of it', async () => {
+  const service = await ServiceUnderTest.start();
+  const port = Number(new URL(service.url).port);
+  const text = (value: unknown): string => JSON.stringify(value);
+  const [a, b] = [{ event_message: 'a' }, { event_message: 'b', source: 'shop' }];
+  const bodies: readonly (readonly [string, number])[] = [
+    [text(a), 1],
+    [` ${text(b)}\r\n`, 1],
+    [text([a, b]), 2],
+    [`${text({ batch: [a, b] })}\n`, 2],
+    [`${text(a)}\n\n${text(b)}\n`, 2],
+    [`${text(a)}\r\n${text(b)}\r\n${text({ batch: [] })}`, 3],
+    ['[]', 0],
+  ];
+  try {
+    for (const type of OTHER_TYPES) {
+      for (const [body, count] of bodies) {
+        const storedBefore = await countOf(service, 'weir_ingested_events_total');
+        for (const path of ['/api/logs', '/logs', '/api/events']) {
+          const answer = await ask(
+            { port },
+            {
+              method: 'POST',
+              path: `${path}?source_name=postgres.logs`,
+              headers: { 'X-API-KEY': TOKEN, 'Content-Type': type },
+              body,
+            },
+          );
+          assert.equal(answer.status, 200, `${type} ${body} ${answer.text}`);
+        }
+        const storedAfter = await countOf(service, 'weir_ingested_events_total');
+        assert.equal(storedAfter - storedBefore, 3 * count, `${type} ${body}`);
+      }
+    }
+  } finally {
+    await service.stop();
+  }
+});
+
+test('a body that is none of these is 400 and says what stands where', async () => {
+  const service = await ServiceUnderTest.start();
+  const path = '/api/logs?source_name=postgres.logs';
+  try {
+    for (const type of ['text/plain', 'application/x-www-form-urlencoded']) {
+      for (const [body, message] of [
+        ['', /the body is not JSON: expected a value; got the end of the body at line 1, byte 1/],
+        ['project=alpha', /the body is not JSON: expected a value; got "p" at line 1, byte 1/],
+        ['{"a":1}{"b":2}', /expected the end of the body after a value; got "{" at line 1, byte 8/],
+        ['{"a":\n1}\n{"b":2}', /expected the end of the body .* at line 3, byte 1/],
+      ] as const) {
+        const answer = await service.ask('POST', path, body, { 'Content-Type': type });
+        assert.equal(answer.status, 400, body);
+        assert.match(JSON.parse(answer.text).error.message, message);
+      }
+      // A line that is not JSON is refused by itself, as among lines that are told to be lines.
+      const mixed = await service.ask('POST', path, '{}\nno', { 'Content-Type': type });
+      assert.equal(mixed.status, 406);
+      assert.match(mixed.text, /event 1: line 2 is not JSON/);
+    }
+  } finally {
+    await service.stop();
+  }
+});
+
+test('content types that say a body is something else than JSON are 415', async () => {
   await withApp({}, async (app) => {
     const statusFor = async (type: string) =>
       (await post(app, LOGS, EVENT, { 'Content-Type': type })).status;
@@ -100,7 +178,8 @@ test('content types other than JSON and NDJSON in UTF-8 are 415', async () => {
     assert.equal(await statusFor('Application/JSON;charset="UTF-8"'), 200);
     assert.equal(await statusFor('application/ndjson'), 200);
     assert.equal(await statusFor('application/json; charset=latin1'), 415);
-    assert.equal(await statusFor('text/plain'), 415);
+    assert.equal(await statusFor('text/plain; charset=latin1'), 415);
+    assert.equal(await statusFor('application/xml'), 415);
     assert.equal(await statusFor('application/jsonx'), 415);
   });
 });
@@ -211,7 +290,7 @@ test('the token, the source, the type and an announced size are checked before t
     const json = 'application/json';
     assert.match(await firstLine(app, head(LOGS, 'wrong', json, 10)), / 401 /);
     assert.match(await firstLine(app, head('/logs?source=x', PUBLIC, json, 10)), / 404 /);
-    assert.match(await firstLine(app, head(LOGS, PUBLIC, 'text/plain', 10)), / 415 /);
+    assert.match(await firstLine(app, head(LOGS, PUBLIC, 'image/png', 10)), / 415 /);
     assert.match(await firstLine(app, head(LOGS, PUBLIC, json, 12_000_001)), / 413 /);
     assert.match(await askRaw(app, `${head(LOGS, PUBLIC, json, 2)}[]`), /100 Continue.* 200 OK/s);
   });
