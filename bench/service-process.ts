@@ -150,7 +150,7 @@ function listeningUrl(child: ChildProcess): Promise<string> {
     let text = '';
     child.stdout?.on('data', (part: Buffer) => {
       text += part.toString();
-      const url = /listens on (\S+)/.exec(text)?.[1];
+      const url = /"url":"(http:[^"]+)"/.exec(text)?.[1];
       if (url !== undefined) resolve(url);
     });
     child.once('exit', (code) => reject(new Error(`the service ended with ${code}: ${text}`)));

@@ -3,9 +3,9 @@ import { shownText } from './shown-text.ts';
 
 /** One line of the service's own log: what happened, and plain values about it. */
 export type LogEntry = {
-  readonly level: 'info' | 'error';
+  readonly level: 'info' | 'warning' | 'error';
   readonly event: string;
-  readonly [detail: string]: string | number | boolean | undefined;
+  readonly [detail: string]: string | number | boolean | readonly string[] | undefined;
 };
 
 export type Log = (entry: LogEntry) => void;

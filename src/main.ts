@@ -29,6 +29,7 @@ async function run(): Promise<number> {
       monotonicMs: () => performance.now(),
       out: (text) => process.stdout.write(text),
       err: (text) => process.stderr.write(text),
+      isTerminal: { out: process.stdout.isTTY === true, err: process.stderr.isTTY === true },
       ask: process.stdin.isTTY && process.stderr.isTTY ? askTerminal : undefined,
       ended,
     });

@@ -1,16 +1,18 @@
 import type { Source } from '../ingest/source.ts';
 import { byteText } from './byte-text.ts';
+import { urlOf } from './command/service-client.ts';
 import {
   type DefinitionProblem,
   problemText,
   servedText,
 } from './definition/definition-problem.ts';
 import { TOKEN_LENGTH_SAFE } from './limits.ts';
+import type { LogEntry } from './log.ts';
 import type { Service } from './service.ts';
 import type { Settings } from './settings.ts';
 
-/** What a person who starts the service reads: where it is, what it has, and new tokens once. */
-export function startMessage(options: {
+/** What there is to say once the service listens. */
+export type Started = {
   readonly version: string;
   readonly settings: Settings;
   readonly sources: readonly Source[];
@@ -18,9 +20,11 @@ export function startMessage(options: {
   /** Names of settings that were given and are not read. */
   readonly unneeded?: readonly string[];
   readonly warnings?: readonly string[];
-}): string {
-  const { version, settings, sources, service, unneeded = [], warnings = [] } = options;
-  const endpoints = service.catalogue.list().map(({ definition }) => definition.name);
+};
+
+/** For a person at a terminal: where the service is, what it has, and new tokens once. */
+export function startMessage(started: Started): string {
+  const { version, settings, sources, service, unneeded = [] } = started;
   const lines = [
     `weir ${version} listens on ${service.url}`,
     '',
@@ -30,29 +34,63 @@ export function startMessage(options: {
       'sources',
       sources.map(({ name }) => name),
     ),
-    ...listed('endpoints', endpoints),
+    ...listed('endpoints', endpointNames(service)),
   ];
   if (settings.profile !== 'default') lines.push(`  profile    ${settings.profile}`);
   // One line, and only names: a password is among the values.
   if (unneeded.length > 0) lines.push(`  not needed ${unneeded.join(', ')}`);
-  if (settings.frozenNowUs !== undefined) {
-    const frozen = new Date(settings.frozenNowUs / 1000).toISOString();
-    lines.push(`  clock      stands still at ${frozen} (FROZEN_NOW)`);
-  }
-  const warned = [...warnings, ...shortTokenWarnings(settings)];
-  lines.push(...warned.map((warning) => `  warning    ${warning}`));
+  const frozen = frozenNow(settings);
+  if (frozen !== undefined) lines.push(`  clock      stands still at ${frozen} (FROZEN_NOW)`);
+  lines.push(...warningsOf(started).map((warning) => `  warning    ${warning}`));
   lines.push(...problemLines(service.definitions.problems()));
-  if (service.tokensMade.length > 0) {
-    lines.push(
-      '',
-      '  New access tokens. They are shown this once; only their hashes are kept.',
-      '',
-    );
-    for (const { name, token, scopes } of service.tokensMade) {
-      lines.push(`  ${name.padEnd(10)} ${token}   (${scopes.join(', ')})`);
-    }
-  }
+  if (service.tokensMade.length > 0) lines.push('', ...tokenLines(service, settings));
   return `${lines.join('\n')}\n`;
+}
+
+/** The same for a log, but for definitions that are not in force, which the log has already. */
+export function startEntries(started: Started): readonly LogEntry[] {
+  const { version, settings, sources, service, unneeded = [] } = started;
+  return [
+    {
+      level: 'info',
+      event: 'listening',
+      version,
+      url: service.url,
+      data_dir: settings.dataDir,
+      retention_days: settings.retentionDays,
+      memory_bytes_max: settings.memoryBytesMax,
+      sources: sources.map(({ name }) => name),
+      endpoints: endpointNames(service),
+      profile: settings.profile,
+      not_needed: unneeded.length > 0 ? unneeded : undefined,
+      frozen_now: frozenNow(settings),
+    },
+    ...warningsOf(started).map(
+      (warning): LogEntry => ({ level: 'warning', event: 'setting_warning', warning }),
+    ),
+    ...service.tokensMade.map(
+      ({ name, scopes, token }): LogEntry => ({
+        level: 'info',
+        event: 'token_made',
+        name,
+        scopes,
+        variable: variableOf(name),
+        token,
+      }),
+    ),
+  ];
+}
+
+function endpointNames({ catalogue }: Service): readonly string[] {
+  return catalogue.list().map(({ definition }) => definition.name);
+}
+
+function frozenNow({ frozenNowUs }: Settings): string | undefined {
+  return frozenNowUs === undefined ? undefined : new Date(frozenNowUs / 1000).toISOString();
+}
+
+function warningsOf({ warnings = [], settings }: Started): readonly string[] {
+  return [...warnings, ...shortTokenWarnings(settings)];
 }
 
 /** Names the settings whose tokens can be guessed; never the tokens. */
@@ -68,7 +106,7 @@ function shortTokenWarnings({
     token === undefined || token.length >= TOKEN_LENGTH_SAFE
       ? []
       : [
-          `${name} has fewer than ${TOKEN_LENGTH_SAFE} characters: it may be guessed. Use a longer, random one`,
+          `${name} has fewer than ${TOKEN_LENGTH_SAFE} characters: it may be guessed. Use a longer, random one, such as openssl rand -hex 32 prints`,
         ],
   );
 }
@@ -81,6 +119,29 @@ function problemLines(problems: readonly DefinitionProblem[]): readonly string[]
   );
   const indented = texts.map((text) => text.replaceAll(/^(?=.)/gm, '  '));
   return ['', '  Definitions that are not in force as their files say:', '', ...indented];
+}
+
+/** New tokens as lines for a shell, and the first call to make with them. */
+function tokenLines({ tokensMade, url }: Service, { host }: Settings): readonly string[] {
+  const names = tokensMade.map(({ name }) => name);
+  const sender = variableOf(names.includes('public') ? 'public' : 'private');
+  const port = Number(/\d+$/.exec(url)?.[0]);
+  return [
+    '  New access tokens. They are shown this once; only their hashes are kept. Paste them into your shell:',
+    '',
+    ...tokensMade.map(({ name, token }) => `export ${variableOf(name)}=${token}`),
+    '',
+    '  Then send an event:',
+    '',
+    `curl -X POST '${urlOf({ host, port })}/api/logs?source_name=cloudflare.logs.prod' \\`,
+    `  -H "X-API-KEY: $${sender}" -H 'Content-Type: application/json' \\`,
+    `  -d '[{"event_message": "GET | 200 | /rest/v1/orders", "project": "alpha"}]'`,
+  ];
+}
+
+/** The setting that gives a token of this name. */
+function variableOf(name: string): string {
+  return `${name.toUpperCase()}_ACCESS_TOKEN`;
 }
 
 /** One name a line; the first beside the title. */

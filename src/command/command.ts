@@ -13,6 +13,8 @@ export type CommandWorld = {
   readonly monotonicMs: () => number;
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
+  /** Whether a person reads at a terminal what is written there. */
+  readonly isTerminal: { readonly out: boolean; readonly err: boolean };
   /** Asks whoever sits there, for a line; empty when they give none. `undefined` where nobody does. */
   readonly ask: ((question: string) => Promise<string>) | undefined;
   /** Aborted by Ctrl-C or SIGTERM, for a command that goes on until then; a second one ends the process. */
@@ -39,6 +41,8 @@ export type Command = {
   readonly notes?: readonly string[];
   /** Whether every setting but secrets is a flag of it, too. */
   readonly takesSettings?: true;
+  /** Whether what it writes is a log, each line JSON, except at a terminal. */
+  readonly writesLog?: true;
   /** Whether `name=value` among its arguments is a parameter of a definition. */
   readonly takesParameters?: true;
   /**

@@ -1,6 +1,7 @@
 import { DiskError } from '../../ingest/disk/disk.ts';
 import { CatalogueError } from '../definition/catalogue.ts';
 import { ServiceError } from '../errors.ts';
+import { createLog, type Log } from '../log.ts';
 import { SettingsError } from '../settings.ts';
 import {
   ArgumentError,
@@ -21,6 +22,11 @@ export async function runCommand(
   words: readonly string[],
   world: CommandWorld,
 ): Promise<ExitStatus> {
+  const tellFailure = (text: string, hint = ''): void => {
+    if (named.command.writesLog === true && !world.isTerminal.err) {
+      errorLog(world)({ level: 'error', event: `${named.name}_failed`, error: text });
+    } else world.err(`${text}\n${hint}`);
+  };
   try {
     const parsed = parseCommandLine(named, words);
     if (parsed.has('help')) {
@@ -31,13 +37,18 @@ export async function runCommand(
   } catch (error) {
     if (error instanceof UsageError) {
       const text = error instanceof ArgumentError ? argumentText(named, error) : error.message;
-      world.err(`${text}\n\nTry "weir ${named.name} --help" for more information.\n`);
+      tellFailure(text, `\nTry "weir ${named.name} --help" for more information.\n`);
       return 2;
     }
     if (!isExpected(error)) throw error;
-    world.err(`${failureText(error)}\n`);
+    tellFailure(failureText(error));
     return 1;
   }
+}
+
+/** The log on standard error. */
+export function errorLog({ err, wallMs }: Pick<CommandWorld, 'err' | 'wallMs'>): Log {
+  return createLog(err, () => new Date(wallMs()).toISOString());
 }
 
 function isExpected(error: unknown): error is Error {

@@ -148,7 +148,7 @@ export function urlOption(words: CommandWords): string | undefined {
 }
 
 /** Where the service of these settings listens, as seen from the same machine. */
-export function urlOf({ host, port }: Settings): string {
+export function urlOf({ host, port }: Pick<Settings, 'host' | 'port'>): string {
   const anywhere: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
   const reachable = anywhere[host] ?? host;
   return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;

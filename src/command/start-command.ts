@@ -4,11 +4,11 @@ import { createClock } from '../clock.ts';
 import { unneededSettings } from '../container-settings.ts';
 import { CatalogueError } from '../definition/catalogue.ts';
 import { CLOSE_MS_MAX, HEAP_GROWING_PERCENT } from '../limits.ts';
-import { createLog } from '../log.ts';
+import { createLog, stackOf } from '../log.ts';
 import { type Service, startService } from '../service.ts';
 import { parseSettings, SettingsError } from '../settings.ts';
 import { StartError } from '../start-error.ts';
-import { startMessage } from '../start-message.ts';
+import { type Started, startEntries, startMessage } from '../start-message.ts';
 import { openBackend } from '../store/log-backend.ts';
 import { strayVariables } from '../stray-variables.ts';
 import { packageVersion } from '../version.ts';
@@ -20,17 +20,20 @@ import {
   mustBeNone,
   UsageError,
 } from './command.ts';
+import { errorLog } from './run-command.ts';
 
 /** `weir start`. */
 export const START: Command = {
   usage: ['[--strict] [--port N] [--data-dir DIR] [--memory-limit SIZE] …'],
   about: `
 SIGTERM or Ctrl-C ends it. Without tokens in the settings the first start makes two and prints them.
+At a terminal it prints a message for people; elsewhere each line it writes is a JSON object.
 
 A wrong definition file of ENDPOINTS_DIR does not stop the start: the last valid version of the file
 is used, if there is one, and the start names each such file and what is wrong with it.`,
   flags: { strict: { text: 'a wrong definition file stops the start' } },
   takesSettings: true,
+  writesLog: true,
   notes: [
     'Tokens are never flags, as other users of the machine can see flags. A variable whose name ends in _FILE is the path of a file that holds the token.',
     'A variable that is not read, and whose name is near that of a setting, is named in a warning.',
@@ -48,8 +51,10 @@ is used, if there is one, and the start names each such file and what is wrong w
         error instanceof SettingsError ||
         error instanceof CatalogueError ||
         error instanceof StartError;
-      if (!isKnown) throw error;
-      throw new CommandFailure(cannotGoOn([error.message, ...strays].join('\n')), error);
+      const { err: isTerminal } = world.isTerminal;
+      if (!isKnown && isTerminal) throw error;
+      const text = isKnown ? [error.message, ...strays].join('\n') : stackOf(error);
+      throw new CommandFailure(isTerminal ? cannotGoOn(text) : text, error);
     }
     return 0;
   },
@@ -73,10 +78,7 @@ async function start({ words, strays, world }: Start): Promise<void> {
   const ended = world.ended();
   const settings = parseSettings(world.environment, { flags: words.values });
   const clock = createClock({ ...world, frozenNowUs: settings.frozenNowUs });
-  const log = createLog(
-    (line) => world.err(line),
-    () => new Date(world.wallMs()).toISOString(),
-  );
+  const log = errorLog(world);
   const service: Service = await startService({
     ...{ settings, clock, log, isStrict: words.has('strict') },
     openBackend: (stored) => openBackend({ settings: stored, log, nowMs: clock.monotonicMs }),
@@ -84,10 +86,19 @@ async function start({ words, strays, world }: Start): Promise<void> {
   const sources = service.backend.intake.listSources();
   const unneeded = settings.profile === 'supabase' ? unneededSettings(world.environment) : [];
   const version = packageVersion();
-  world.out(startMessage({ version, settings, sources, service, unneeded, warnings: strays }));
+  tellStart({ version, settings, sources, service, unneeded, warnings: strays }, world);
   const endedBy = await Promise.race([service.replaced, untilAborted(ended)]);
   await service.stop({ closeMsMax: CLOSE_MS_MAX });
   if (endedBy !== undefined) throw new StartError(`DATA_DIR: ${endedBy.message}`, endedBy);
+}
+
+function tellStart(started: Started, { out, isTerminal, wallMs }: CommandWorld): void {
+  if (isTerminal.out) {
+    out(startMessage(started));
+    return;
+  }
+  const log = createLog(out, () => new Date(wallMs()).toISOString());
+  for (const entry of startEntries(started)) log(entry);
 }
 
 async function untilAborted(signal: AbortSignal): Promise<undefined> {

@@ -24,7 +24,7 @@ async function start(dataDir: string): Promise<Started> {
     child.on('exit', () => reject(new Error(`it ended: ${out}`)));
     child.stdout?.on('data', (chunk) => {
       out += chunk;
-      const found = /listens on (http:\S+)\n/.exec(out)?.[1];
+      const found = /"url":"(http:[^"]+)".*\n/.exec(out)?.[1];
       if (found !== undefined) resolve(found);
     });
   });

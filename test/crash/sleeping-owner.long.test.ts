@@ -36,7 +36,7 @@ async function start(dataDir: string, isElsewhere = false): Promise<Started> {
     child.on('exit', () => reject(new Error(`it ended: ${out}${err}`)));
     child.stdout.on('data', (chunk) => {
       out += chunk;
-      const found = /listens on (http:\S+)\n/.exec(out)?.[1];
+      const found = /"url":"(http:[^"]+)".*\n/.exec(out)?.[1];
       if (found !== undefined) resolve(found);
     });
   });

@@ -58,7 +58,7 @@ suite('the package', { skip: hasNpm() ? false : 'npm is not there' }, () => {
     const settings = { PORT: '0', DATA_DIR: dataDir, WORKERS: '1', ...TOKENS };
     const weir = await runArchive('start', settings);
     try {
-      const [, url] = await weir.printed(/listens on (http:\S+)\n/);
+      const [, url] = await weir.printed(/"url":"(http:[^"]+)"/);
       assert.equal((await fetch(`${url}/health`)).status, 200);
       const posted = await fetch(`${url}/api/logs?source_name=postgres.logs`, {
         method: 'POST',

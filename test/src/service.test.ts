@@ -112,6 +112,10 @@ test('the message of the start shows new tokens once', async () => {
       assert(message.includes(word), word);
     }
     for (const { token } of service.tokensMade) assert(message.includes(token));
+    const everywhere = { ...settings, host: '0.0.0.0' };
+    const curl = startMessage({ version: '1.2.3', settings: everywhere, sources, service });
+    const { host } = new URL(service.url);
+    assert(curl.includes(`\ncurl -X POST 'http://${host}/api/logs?source_name=`), curl);
     const later = startMessage({
       version: '1.2.3',
       settings,

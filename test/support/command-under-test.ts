@@ -10,13 +10,15 @@ export async function runWeir(
     readonly nowUs?: number;
     /** What somebody at the terminal says to a question; without it there is no terminal. */
     readonly ask?: (question: string) => Promise<string>;
+    /** Whether a person reads what it writes. */
+    readonly isTerminal?: boolean;
     /** What Ctrl-C aborts. */
     readonly ended?: AbortSignal;
     /** Sees what was written so far, whenever more is. */
     readonly seen?: (out: string, err: string) => void;
   } = {},
 ): Promise<Ended> {
-  const { environment = {}, nowUs = 0, seen = () => {} } = world;
+  const { environment = {}, nowUs = 0, isTerminal = false, seen = () => {} } = world;
   let [out, err] = ['', ''];
   const status = await runWords(words, {
     environment,
@@ -30,6 +32,7 @@ export async function runWeir(
       err += text;
       seen(out, err);
     },
+    isTerminal: { out: isTerminal, err: isTerminal },
     ask: world.ask,
     ended: () => world.ended ?? new AbortController().signal,
   });

@@ -6,7 +6,7 @@ import { runWeir } from '../../support/command-under-test.ts';
 
 /** What is said of a wrong command line: the first line alone. */
 async function refusalOf(...words: readonly string[]): Promise<string> {
-  const { status, out, err } = await runWeir(words);
+  const { status, out, err } = await runWeir(words, { isTerminal: true });
   deepEqual([status, out], [2, ''], err);
   const [first, ...rest] = err.split('\n');
   deepEqual(rest, ['', `Try "weir ${words[0]} --help" for more information.`, ''], err);

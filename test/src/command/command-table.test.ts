@@ -34,7 +34,7 @@ for (const { name, summary, read } of COMMANDS) {
       out.split('\n').filter((line) => line.length > 100),
       [],
     );
-    const slip = await runWeir([name, '--frob']);
+    const slip = await runWeir([name, '--frob'], { isTerminal: true });
     assert.deepEqual([slip.status, slip.out], [2, '']);
     assert.ok(slip.err.startsWith(`${name} has no flag "--frob"; `), slip.err);
     assert.ok(slip.err.endsWith(`Try "weir ${name} --help" for more information.\n`), slip.err);

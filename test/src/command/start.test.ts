@@ -4,23 +4,32 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { flagOf, SETTINGS, valueText } from '../../../src/setting-table.ts';
+import { packageVersion } from '../../../src/version.ts';
+import { curlRequest } from '../../readme/curl-request.ts';
+import { shellWords } from '../../readme/shell-words.ts';
 import { type Ended, runWeir } from '../../support/command-under-test.ts';
 
 type Given = {
   readonly flags?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
+  readonly isTerminal?: boolean;
 };
 
 /** Starts the service in a folder of its own, on a free port, and ends it when it listens. */
-async function startAndEnd({ flags = [], environment = {} }: Given): Promise<Ended> {
+async function startAndEnd({
+  flags = [],
+  environment = {},
+  isTerminal = true,
+}: Given): Promise<Ended> {
   const folder = await mkdtemp(join(tmpdir(), 'weir-'));
   const end = new AbortController();
   try {
     return await runWeir(['start', '--data-dir', join(folder, 'data'), ...flags], {
       environment: { PORT: '0', WORKERS: '1', ...environment },
       ended: end.signal,
+      isTerminal,
       seen: (out) => {
-        if (out.includes('listens on')) end.abort();
+        if (out.includes('listens on') || out.includes('listening')) end.abort();
       },
     });
   } finally {
@@ -42,7 +51,8 @@ test('settings are given as flags, which win over the environment', async () => 
 
 test('a wrong flag is a usage error with its name, what is allowed and what was got', async () => {
   const words = ['start', '--port', '65536', '--memo-limit', 'x', '--host='];
-  const { status, out, err } = await runWeir(words, { environment: { WORKERS: '0' } });
+  const environment = { WORKERS: '0' };
+  const { status, out, err } = await runWeir(words, { environment, isTerminal: true });
   deepEqual([status, out], [2, '']);
   deepEqual(err.split('\n').slice(0, 4), [
     '--port must be a whole number from 0 to 65535; got "65536"',
@@ -52,6 +62,7 @@ test('a wrong flag is a usage error with its name, what is allowed and what was 
   ]);
   const kept = await runWeir(['start', '--cache-limit', '1GiB'], {
     environment: { MEMORY_LIMIT: '1GiB' },
+    isTerminal: true,
   });
   equal(kept.status, 2);
   match(kept.err, /^--cache-limit and MEMO_LIMIT may be \d+ bytes together with a MEMORY_LIMIT of/);
@@ -63,9 +74,88 @@ test('a variable with a slip in its name is a warning with the near name, and st
   match(out, /^ {2}warning +the variable MEMORY_LIMT is not read; did you mean MEMORY_LIMIT\?$/m);
 });
 
+/** The objects of a log, one on each line. */
+function entriesOf(text: string): readonly Readonly<Record<string, unknown>>[] {
+  return text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+}
+
+test('where no terminal is, every line is a JSON object, with new tokens and what to set them as', async () => {
+  const environment = { MEMORY_LIMT: '1GiB', FROZEN_NOW: '2026-01-15T12:00:00Z' };
+  const { status, out, err } = await startAndEnd({ environment, isTerminal: false });
+  equal(status, 0, err);
+  const [listening, warning, ...made] = entriesOf(out);
+  match(String(listening?.['url']), /^http:\/\/127\.0\.0\.1:\d+$/);
+  deepEqual(
+    ['event', 'version', 'frozen_now'].map((key) => listening?.[key]),
+    ['listening', packageVersion(), '2026-01-15T12:00:00.000Z'],
+  );
+  match(String(listening?.['endpoints']), /\blogs\.all\b/);
+  equal(warning?.['warning'], 'the variable MEMORY_LIMT is not read; did you mean MEMORY_LIMIT?');
+  deepEqual(
+    made.map(({ event, name, variable }) => [event, name, variable]),
+    [
+      ['token_made', 'private', 'PRIVATE_ACCESS_TOKEN'],
+      ['token_made', 'public', 'PUBLIC_ACCESS_TOKEN'],
+    ],
+  );
+  for (const { token } of made) {
+    match(String(token), /^weir_[0-9A-Za-z]{49}$/);
+    ok(!err.includes(String(token)));
+  }
+  ok(entriesOf(err).some(({ event }) => event === 'started'));
+});
+
+test('where no terminal is, a start that fails says so in a line of JSON', async () => {
+  for (const [words, environment, status, error] of [
+    [['start'], { WORKERS: '0' }, 1, 'WORKERS must be a whole number from 1 to 256; got "0"'],
+    [['start', '--port', 'x'], {}, 2, '--port must be a whole number from 0 to 65535; got "x"'],
+    [['start', '--prot', '1'], {}, 2, 'start has no flag "--prot"; did you mean --port?'],
+  ] as const) {
+    const ended = await runWeir(words, { environment });
+    deepEqual([ended.status, ended.out], [status, '']);
+    const [entry, ...others] = entriesOf(ended.err);
+    deepEqual([entry?.['event'], entry?.['level'], others], ['start_failed', 'error', []]);
+    equal(entry?.['error'], error);
+  }
+});
+
+test('the lines that a terminal is shown work when they are pasted', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'weir-'));
+  const end = new AbortController();
+  let answer: Promise<unknown> | undefined;
+  try {
+    const { status, err } = await runWeir(['start', '--data-dir', join(folder, 'data')], {
+      environment: { PORT: '0', WORKERS: '1' },
+      ended: end.signal,
+      isTerminal: true,
+      seen: (out) => {
+        const curl = /^curl .*\n.*\n.*$/m.exec(out)?.[0];
+        if (curl === undefined || answer !== undefined) return;
+        const exported = Array.from(out.matchAll(/^export (\w+)=(\S+)$/gm), (found) => found);
+        const variables = Object.fromEntries(exported.map(([, name, token]) => [name, token]));
+        deepEqual(Object.keys(variables).sort(), ['PRIVATE_ACCESS_TOKEN', 'PUBLIC_ACCESS_TOKEN']);
+        const words = shellWords(curl, { variables, now: new Date() });
+        const { url, ...request } = curlRequest(words.slice(1));
+        equal(url.hostname, '127.0.0.1');
+        const { method, headers, body = null } = request;
+        answer = fetch(url, { method, headers, body })
+          .then(async (response) => [response.status, await response.json()])
+          .finally(() => end.abort());
+      },
+    });
+    equal(status, 0, err);
+    deepEqual(await answer, [200, { message: 'Logged!' }]);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
 test('where the start fails, it names variables with slips, too', async () => {
   const environment = { DTA_DIR: '/x', WORKERS: '0' };
-  const { status, err } = await runWeir(['start'], { environment });
+  const { status, err } = await runWeir(['start'], { environment, isTerminal: true });
   equal(status, 1);
   match(
     err,
