@@ -1,6 +1,4 @@
-import { constants } from 'node:fs';
-import { access, mkdir } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { must } from '../engine/assert.ts';
 import { DataFolder } from '../ingest/data-folder.ts';
 import { NodeDisk } from '../ingest/disk/node-disk.ts';
@@ -8,10 +6,12 @@ import { SteadyDisk } from '../ingest/disk/steady-disk.ts';
 import { LockedError } from '../ingest/lock-file.ts';
 import { QuotaFile } from './access/quota-file.ts';
 import { type QuotaOptions, Quotas } from './access/quotas.ts';
-import { type NewToken, openTokens } from './access/tokens.ts';
+import type { NewToken } from './access/first-tokens.ts';
+import { type OpenedTokens, openTokens } from './access/tokens.ts';
 import { CallerQueries } from './call/caller-queries.ts';
 import { EndpointCaller } from './call/endpoint-call.ts';
 import type { Clock } from './clock.ts';
+import { prepareDataDir } from './data-dir.ts';
 import type { Catalogue } from './definition/catalogue.ts';
 import { DefinitionFolder } from './definition/definition-folder.ts';
 import { DefinitionStore } from './definition/definition-store.ts';
@@ -75,7 +75,7 @@ export type ServiceOptions = {
  */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { settings, clock, log } = options;
-  await prepareDataFolder(settings.dataDir);
+  await prepareDataDir(settings.dataDir);
   const folder = await withFolderErrors(() => DataFolder.take(settings.dataDir, clock.nowUs()));
   try {
     for (const name of folder.unused) {
@@ -104,16 +104,16 @@ async function startIn(
   const readiness = new Readiness();
   let server: HttpServer | undefined;
   let metrics: Metrics | undefined;
+  let opened: OpenedTokens | undefined;
   try {
+    const { engine, intake } = backend;
     const profile = profileOf(settings.profile);
     const instanceKey = await openInstanceKey(settings.dataDir, log);
     const caller = new EndpointCaller({
-      engine: backend.engine,
-      ...{ instanceKey, clock, log },
-      hasWaiting: () => backend.engine.queriesWaiting > 0,
+      ...{ engine, instanceKey, clock, log },
+      hasWaiting: () => engine.queriesWaiting > 0,
       cacheBytesMax: settings.cacheBytesMax,
     });
-    const { engine } = backend;
     const definitions = await openDefinitions(settings, { engine, caller, log, isStrict });
     const { catalogue } = definitions;
     const nowMs = clock.monotonicMs;
@@ -124,10 +124,8 @@ async function startIn(
       ofToken: (id) => tokens.quotaOf(id),
       onRefused: (owner, kind) => metrics?.countQuotaRefusal(owner, kind),
     });
-    // Last, as new ones are shown only by a start that succeeds.
-    const { tokens, made, isRepaired } = await openTokens({ ...settings, wallMs: clock.wallMs });
-    if (isRepaired) log({ level: 'error', event: 'token_file_repaired' });
-    const { intake } = backend;
+    opened = await openServiceTokens(settings, clock, log);
+    const { tokens, made } = opened;
     const memory = divideMemory(settings);
     const followers = openFollowers(backend, clock, instanceKey, memory.shares.followed);
     // Nobody asks before it listens.
@@ -136,7 +134,7 @@ async function startIn(
     const app = createApp({
       memory,
       ...{ profile, catalogue, definitions, caller, intake, followers, tokens, quotas },
-      callerQueries: new CallerQueries(backend.engine),
+      callerQueries: new CallerQueries(engine),
       defaultSource: must(intake.findSource(settings.defaultSource)),
       ...{ refusedTokenWaitMs, readiness, clock, log, metrics },
     });
@@ -157,6 +155,7 @@ async function startIn(
     metrics?.close();
     await server?.drain({ drainMs: 0 });
     await backend.close(clock.nowUs());
+    await revokeUnseen(opened);
     throw asStartError(error, settings.dataDir);
   }
 }
@@ -170,6 +169,28 @@ async function openInstanceKey(storePath: string, log: Log): Promise<InstanceKey
   const { key, problem } = await InstanceKey.open(new NodeDisk(), storePath);
   if (problem !== undefined) log({ level: 'error', event: 'instance_key_made', reason: problem });
   return key;
+}
+
+async function openServiceTokens(
+  settings: Settings,
+  { wallMs }: Clock,
+  log: Log,
+): Promise<OpenedTokens> {
+  const opened = await openTokens({ ...settings, wallMs });
+  if (opened.isRepaired) log({ level: 'error', event: 'token_file_repaired' });
+  for (const name of opened.replaced) {
+    const reason = `the setting ${name.toUpperCase()}_ACCESS_TOKEN replaces the token that an earlier start made`;
+    log({ level: 'info', event: 'token_revoked', name, reason });
+  }
+  return opened;
+}
+
+/** Nobody was shown the tokens that a start made which fails: the next one makes others. */
+async function revokeUnseen(opened: OpenedTokens | undefined): Promise<void> {
+  for (const { id } of opened?.made ?? []) {
+    // What failed the start may be the disk.
+    await opened?.tokens.revoke(id).catch(() => {});
+  }
 }
 
 function openQuotas(
@@ -323,30 +344,6 @@ async function withinTime(work: Promise<void>, ms: number | undefined): Promise<
     return await Promise.race([work.then(() => true), late]);
   } finally {
     clearTimeout(timer);
-  }
-}
-
-/** Makes the folder where there is none; that it cannot be used should not wait for the first write. */
-async function prepareDataFolder(dataDir: string): Promise<void> {
-  try {
-    await makeFolder(resolve(dataDir));
-    await access(dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new StartError(`DATA_DIR must be a folder that can be written to; got ${reason}`, cause);
-  }
-}
-
-/** With the folders above it. Node's own recursive `mkdir` never ends below `/proc`, where a folder that is there cannot hold another. */
-async function makeFolder(path: string): Promise<void> {
-  try {
-    await mkdir(path, { mode: 0o700 });
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'EEXIST') return;
-    if (code !== 'ENOENT' || dirname(path) === path) throw error;
-    await makeFolder(dirname(path));
-    await mkdir(path, { mode: 0o700 });
   }
 }
 

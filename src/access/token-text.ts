@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 /**
@@ -35,6 +35,11 @@ export function isMistyped(text: string): boolean {
   if (!text.startsWith(PREFIX)) return false;
   if (!SHAPE.test(text)) return true;
   return checkOf(text.slice(PREFIX.length, -CHECK_LENGTH)) !== text.slice(-CHECK_LENGTH);
+}
+
+/** What is kept of a token, in hexadecimal. */
+export function sha256Of(token: string): string {
+  return hash('sha256', token, 'hex');
 }
 
 function checkOf(secret: string): string {

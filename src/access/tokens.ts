@@ -4,12 +4,19 @@ import { echo } from '../echo.ts';
 import { ServiceError } from '../errors.ts';
 import { TOKENS_MAX } from '../limits.ts';
 import { StartError } from '../start-error.ts';
-import type { Grant, Scope } from './grant.ts';
+import {
+  isReplaced,
+  missingTokens,
+  type NewToken,
+  settingsRecords,
+  type TokenSettings,
+} from './first-tokens.ts';
+import type { Grant } from './grant.ts';
 import type { Quota } from './quotas.ts';
 import { TokenFile } from './token-file.ts';
 import type { QuotaChange, TokenOrder } from './token-order.ts';
 import { grantOf, quotaOf, type TokenRecord } from './token-record.ts';
-import { newTokenText } from './token-text.ts';
+import { newTokenText, sha256Of } from './token-text.ts';
 
 /** Where a token comes from: what the settings give is theirs to take back. */
 export type TokenOrigin = 'settings' | 'file';
@@ -17,17 +24,11 @@ export type TokenOrigin = 'settings' | 'file';
 /** A token as whoever manages sees it. */
 export type KnownToken = Omit<TokenRecord, 'sha256'> & { readonly from: TokenOrigin };
 
-/** A token that was made just now: the one moment its text is known. */
-export type NewToken = {
-  readonly id: string;
-  readonly name: string;
-  readonly token: string;
-  readonly scopes: readonly Scope[];
-};
-
 export type OpenedTokens = {
   readonly tokens: Tokens;
   readonly made: readonly NewToken[];
+  /** Names of tokens of earlier starts that the settings replace: they are revoked. */
+  readonly replaced: readonly string[];
   /** One of the two files was damaged, and is written anew from the other. */
   readonly isRepaired: boolean;
 };
@@ -38,9 +39,6 @@ type Entry = {
   readonly grant: Grant;
   readonly digest: Buffer;
 };
-
-const SCOPES_PUBLIC: readonly Scope[] = ['ingest'];
-const SCOPES_PRIVATE: readonly Scope[] = ['ingest', 'query', 'manage'];
 
 /**
  * The tokens the service knows, as digests. What was changed is in the file before it counts, and counts from the
@@ -215,50 +213,38 @@ export class Tokens {
 }
 
 /**
- * The tokens of the settings, and those of `tokens.json` in the data folder. Without either two new ones are made,
- * whose digests the file then holds.
+ * The tokens of the settings, and those of `tokens.json` in the data folder. A token of the settings replaces the one
+ * that a start made in its place, for good. Where no token may manage the service, new ones are made, whose digests the
+ * file then holds.
  *
  * @throws StartError when the file is there and is not what this wrote, or cannot be used.
  */
-export async function openTokens(options: {
-  readonly dataDir: string;
-  readonly publicAccessToken: string | undefined;
-  readonly privateAccessToken: string | undefined;
-  /** The machine's clock: tokens expire by it, also while that of queries stands still. */
-  readonly wallMs: () => number;
-}): Promise<OpenedTokens> {
-  const { publicAccessToken, privateAccessToken, wallMs } = options;
-  const settings: TokenRecord[] = [];
-  if (publicAccessToken !== undefined) {
-    settings.push(settingsRecord('public', SCOPES_PUBLIC, publicAccessToken));
-  }
-  if (privateAccessToken !== undefined) {
-    settings.push(settingsRecord('private', SCOPES_PRIVATE, privateAccessToken));
-  }
+export async function openTokens(
+  options: TokenSettings & {
+    readonly dataDir: string;
+    /** The machine's clock: tokens expire by it, also while that of queries stands still. */
+    readonly wallMs: () => number;
+  },
+): Promise<OpenedTokens> {
+  const { wallMs } = options;
+  const settings = settingsRecords(options);
   const file = new TokenFile(options.dataDir);
-  const kept = await file.read();
-  if (kept !== undefined) {
-    // Those of a file of version 1 did not count beside the settings: they should not begin to.
-    const isVoid = kept.version === 1 && settings.length > 0;
-    const tokens = isVoid ? [] : kept.tokens;
-    if (kept.version === 1 && !isVoid) await file.write(tokens);
-    else if (!kept.isPaired && !isVoid) await file.write(tokens).catch(passOverStartError);
-    const known = new Tokens({ settings, file: tokens }, { file, wallMs });
-    return { tokens: known, made: [], isRepaired: kept.isDamaged };
-  }
-  const tokens = new Tokens({ settings, file: [] }, { file, wallMs });
-  if (settings.length > 0) return { tokens, made: [], isRepaired: false };
-  const created_at = new Date(wallMs()).toISOString();
-  const made = [madeToken('private', SCOPES_PRIVATE), madeToken('public', SCOPES_PUBLIC)];
-  const records = made.map(({ token, ...order }) => ({
-    ...order,
-    scopes: [...order.scopes],
-    created_at,
-    sha256: sha256Of(token),
-  }));
-  await file.write(records);
-  const known = new Tokens({ settings, file: records }, { file, wallMs });
-  return { tokens: known, made, isRepaired: false };
+  const found = await file.read();
+  const replaced = found?.tokens.filter((record) => isReplaced(record, settings)) ?? [];
+  // Those of a file of version 1 did not count beside the settings: they should not begin to.
+  const isVoid = found?.version === 1 && settings.length > 0;
+  const kept = isVoid ? [] : (found?.tokens.filter((record) => !replaced.includes(record)) ?? []);
+  const missing = missingTokens([...settings, ...kept], wallMs());
+  const tokens = [...kept, ...missing.map(({ record }) => record)];
+  if (replaced.length > 0 || missing.length > 0) await file.write(tokens);
+  else if (found?.version === 1 && !isVoid) await file.write(tokens);
+  else if (found?.isPaired === false && !isVoid) await file.write(tokens).catch(passOverStartError);
+  return {
+    tokens: new Tokens({ settings, file: tokens }, { file, wallMs }),
+    made: missing.map(({ made }) => made),
+    replaced: replaced.map(({ name }) => name),
+    isRepaired: found?.isDamaged ?? false,
+  };
 }
 
 /** One whole file is enough for a start; the other is written by the next one, or with the next change. */
@@ -288,16 +274,4 @@ function isNumber(value: unknown): value is number {
 
 function withoutUndefined(change: QuotaChange): QuotaChange {
   return Object.fromEntries(Object.entries(change).filter(([, max]) => max !== undefined));
-}
-
-function madeToken(name: string, scopes: readonly Scope[]): NewToken {
-  return { id: randomUUID(), name, scopes, token: newTokenText() };
-}
-
-function settingsRecord(name: string, scopes: readonly Scope[], token: string): TokenRecord {
-  return { id: `settings-${name}`, name, scopes: [...scopes], sha256: sha256Of(token) };
-}
-
-function sha256Of(token: string): string {
-  return hash('sha256', token, 'hex');
 }

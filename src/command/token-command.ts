@@ -57,7 +57,7 @@ the id of a token. A LIST has commas between its names; without one the token is
   },
   notes: [
     `${TOKEN_NOTE} With --url it needs the scope manage.`,
-    'Tokens of the settings are changed in the settings. A folder that was never started has no tokens: if one is created there, the first start makes none.',
+    'Tokens of the settings are changed in the settings. Create a token with the scope manage before the first start, and that start makes and prints none.',
   ],
   run: async (words, world) => {
     const [verb, ...names] = words.positionals;

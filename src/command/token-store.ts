@@ -3,6 +3,7 @@ import { findStorePath } from '../../ingest/data-folder.ts';
 import { SourceDirectory } from '../../ingest/source.ts';
 import { parseQuotaChange, parseTokenOrder } from '../access/token-order.ts';
 import { openFileTokens, type Tokens } from '../access/tokens.ts';
+import { prepareDataDir } from '../data-dir.ts';
 import type { Settings } from '../settings.ts';
 import { StartError } from '../start-error.ts';
 import { CommandFailure, type CommandWorld } from './command.ts';
@@ -102,7 +103,9 @@ export class FolderTokens implements TokenStore {
     return (await this.#open(await findStorePath(this.#dataDir))).list();
   }
 
-  create(order: object): Promise<ListedToken & { readonly token: string }> {
+  async create(order: object): Promise<ListedToken & { readonly token: string }> {
+    // The service may not have started there yet.
+    await asFailure(() => prepareDataDir(this.#dataDir));
     return this.#change(async (tokens) => {
       const sources = new SourceDirectory(this.#settings.sources);
       const parsed = parseTokenOrder(order, {
@@ -130,11 +133,16 @@ export class FolderTokens implements TokenStore {
     );
   }
 
-  async #open(storePath: string): Promise<Tokens> {
-    try {
-      return await openFileTokens(storePath, this.#world.wallMs);
-    } catch (error) {
-      throw error instanceof StartError ? new CommandFailure(error.message, error) : error;
-    }
+  #open(storePath: string): Promise<Tokens> {
+    return asFailure(() => openFileTokens(storePath, this.#world.wallMs));
+  }
+}
+
+/** What would end a start ends a command. */
+async function asFailure<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw error instanceof StartError ? new CommandFailure(error.message, error) : error;
   }
 }

@@ -252,6 +252,27 @@ test('a port in use stops the start with a sentence', async () => {
   });
 });
 
+test('tokens of a start that fails were seen by nobody: the next one makes and shows others', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'weir-'));
+  const startWith = (backend: Backend): Promise<Service> =>
+    startService({
+      settings: parseSettings({ PORT: '0', DATA_DIR: dataDir }),
+      ...{ clock: CLOCK, log: () => {}, openBackend: () => backend },
+    });
+  try {
+    const failing = { ...fakeBackend([]), recover: () => Promise.reject(new Error('broken')) };
+    await assert.rejects(startWith(failing), /broken/);
+    const service = await startWith(fakeBackend([]));
+    await service.stop();
+    assert.deepEqual(
+      service.tokensMade.map(({ name }) => name),
+      ['private', 'public'],
+    );
+  } finally {
+    await rm(dataDir, { recursive: true });
+  }
+});
+
 test('a connection that has sent nothing, or half of its headers, holds up no stop', async () => {
   await withService({}, async ({ service }) => {
     const silent = connect(portOf(service), '127.0.0.1');

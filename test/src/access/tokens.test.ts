@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Grant } from '../../../src/access/grant.ts';
 import type { TokenOrder } from '../../../src/access/token-order.ts';
-import { type KnownToken, openTokens, type Tokens } from '../../../src/access/tokens.ts';
+import { type KnownToken, openFileTokens, openTokens, type Tokens } from '../../../src/access/tokens.ts';
 import { StartError } from '../../../src/start-error.ts';
 import { budgetOf } from '../../support/budget.ts';
 
@@ -185,7 +185,7 @@ test('a change that cannot be written is none', async () => {
 });
 
 /** As version 1 wrote it. */
-const OLD = `{"version":1,"tokens":[{"name":"old","scopes":["query"],"sha256":"${createHash('sha256').update('an old token').digest('hex')}"}]}`;
+const OLD = `{"version":1,"tokens":[{"name":"old","scopes":["query","manage"],"sha256":"${createHash('sha256').update('an old token').digest('hex')}"}]}`;
 
 test('a file of version 1 is written anew, with the same tokens', async () => {
   await withFolder(async (dataDir) => {
@@ -205,6 +205,99 @@ test('tokens of a file of version 1 did not count beside the settings, and do no
     const { tokens } = await openTokens({ dataDir, ...PRIVATE });
     assert.equal(tokens.find('an old token'), undefined);
     assert.equal(await readFile(join(dataDir, 'tokens.json'), 'utf8'), OLD);
+  });
+});
+
+/** With a token of the settings for everything, for posts, or both. */
+function settingsOf(given: { readonly private?: string; readonly public?: string }) {
+  return { ...NONE, privateAccessToken: given.private, publicAccessToken: given.public };
+}
+
+/** The names of the tokens that a start makes, revokes and knows in its file. */
+async function startWith(
+  dataDir: string,
+  settings: ReturnType<typeof settingsOf>,
+): Promise<{ made: string[]; replaced: readonly string[]; kept: string[]; tokens: Tokens }> {
+  const { tokens, made, replaced } = await openTokens({ dataDir, ...settings });
+  const ofFile = tokens.list().filter(({ from }) => from === 'file');
+  const names = (of: readonly { readonly name: string }[]) => of.map(({ name }) => name).sort();
+  return { made: names(made), replaced, kept: names(ofFile), tokens };
+}
+
+test('a token of the settings revokes the one that the first start made in its place, for good', async () => {
+  await withFolder(async (dataDir) => {
+    const first = await openTokens({ dataDir, ...NONE });
+    const [ofAll, ofPosts] = [first.made[0]!.token, first.made[1]!.token];
+    const given = await startWith(dataDir, settingsOf({ private: 'new' }));
+    assert.deepEqual([given.made, given.replaced, given.kept], [[], ['private'], ['public']]);
+    assert.equal(given.tokens.find(ofAll), undefined);
+    assert.equal(mustGrant(given.tokens, ofPosts).name, 'public');
+    const again = await startWith(dataDir, settingsOf({ private: 'new' }));
+    assert.deepEqual([again.made, again.replaced, again.kept], [[], [], ['public']]);
+    // Without the setting nobody could manage: there is a new token, and the old one stays revoked.
+    const without = await startWith(dataDir, NONE);
+    assert.deepEqual([without.made, without.kept], [['private'], ['private', 'public']]);
+    for (const old of [ofAll, 'new']) assert.equal(without.tokens.find(old), undefined);
+    const last = await startWith(dataDir, NONE);
+    assert.deepEqual([last.made, last.kept], [[], ['private', 'public']]);
+    const posts = await startWith(dataDir, settingsOf({ public: 'posts' }));
+    assert.deepEqual([posts.made, posts.replaced, posts.kept], [[], ['public'], ['private']]);
+    assert.equal(posts.tokens.find(ofPosts), undefined);
+    // Somebody can manage, who may make another one.
+    assert.deepEqual((await startWith(dataDir, NONE)).made, []);
+  });
+});
+
+test('a token of the settings that repeats the one of the first start revokes nothing', async () => {
+  await withFolder(async (dataDir) => {
+    const { made } = await openTokens({ dataDir, ...NONE });
+    const { token } = made[0]!;
+    const given = await startWith(dataDir, settingsOf({ private: token }));
+    assert.deepEqual([given.replaced, mustGrant(given.tokens, token).name], [[], 'private']);
+    const without = await startWith(dataDir, NONE);
+    assert.deepEqual([without.made, mustGrant(without.tokens, token).name], [[], 'private']);
+  });
+});
+
+test('tokens that somebody has made stay beside those of the settings, whatever their names', async () => {
+  await withFolder(async (dataDir) => {
+    const { tokens } = await openTokens({ dataDir, ...PRIVATE });
+    await tokens.create({ name: 'admin', scopes: ['ingest', 'query', 'manage'] });
+    await tokens.create({ name: 'public', scopes: ['ingest'], projects: ['alpha'] });
+    const started = await startWith(dataDir, settingsOf({ private: 'a', public: 'b' }));
+    assert.deepEqual([started.replaced, started.kept], [[], ['admin', 'public']]);
+  });
+});
+
+test('a start makes tokens only where none may manage the service, and of the names that are free', async () => {
+  const manager: TokenOrder = { name: 'admin', scopes: ['manage'] };
+  const expiresAt = (ms: number): string => new Date(ms).toISOString();
+  for (const [order, settings, made] of [
+    [manager, NONE, []],
+    [{ ...manager, expires_at: expiresAt(NOW_MS + 1) }, NONE, []],
+    [{ ...manager, expires_at: expiresAt(NOW_MS) }, NONE, ['private', 'public']],
+    [{ ...ORDER, name: 'public' }, NONE, ['private']],
+    [ORDER, settingsOf({ public: 'posts' }), ['private']],
+    [ORDER, PRIVATE, []],
+  ] as const) {
+    await withFolder(async (dataDir) => {
+      const before = await openFileTokens(dataDir, () => NOW_MS - 1);
+      await before.create(order);
+      assert.deepEqual((await startWith(dataDir, settings)).made, made, JSON.stringify(order));
+      assert.deepEqual((await startWith(dataDir, settings)).made, []);
+    });
+  }
+});
+
+test('a token of the settings revokes one of a file of version 1, too', async () => {
+  await withFolder(async (dataDir) => {
+    const old = OLD.replace('"old"', '"private"').replace('["query"', '["ingest","query"');
+    await writeFile(join(dataDir, 'tokens.json'), old);
+    const given = await startWith(dataDir, PRIVATE);
+    assert.deepEqual([given.replaced, given.kept], [['private'], []]);
+    const without = await startWith(dataDir, NONE);
+    assert.equal(without.tokens.find('an old token'), undefined);
+    assert.deepEqual(without.made, ['private', 'public']);
   });
 });
 

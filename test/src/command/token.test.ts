@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { findStorePath } from '../../../ingest/data-folder.ts';
 import { LockFile } from '../../../ingest/lock-file.ts';
-import { openTokens } from '../../../src/access/tokens.ts';
+import { openFileTokens } from '../../../src/access/tokens.ts';
 import { type Ended, runWeir } from '../../support/command-under-test.ts';
 import { ServiceUnderTest, TOKEN } from '../../support/service-under-test.ts';
 
@@ -24,15 +24,38 @@ async function inFolder(work: (weir: Weir, dataDir: string) => Promise<void>): P
 }
 
 async function grantsOf(dataDir: string, token: string): Promise<unknown> {
-  const settings = { publicAccessToken: undefined, privateAccessToken: undefined };
   const storePath = await findStorePath(dataDir);
-  const { tokens } = await openTokens({
-    dataDir: storePath,
-    ...settings,
-    wallMs: () => NOW_US / 1000,
-  });
+  const tokens = await openFileTokens(storePath, () => NOW_US / 1000);
   return tokens.find(token);
 }
+
+test('a token is made before the first start, where there is no folder yet, and that start makes none', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'weir-token-'));
+  const environment = { DATA_DIR: join(folder, 'deep', 'data'), PORT: '0', WORKERS: '1' };
+  const end = new AbortController();
+  let status: Promise<number> | undefined;
+  try {
+    const words = ['token', 'create', 'admin', '--scopes', 'ingest,query,manage'];
+    const made = await runWeir(words, { environment });
+    deepEqual([made.status, made.err], [0, '']);
+    match(made.out, /^weir_[0-9A-Za-z]{49}\n$/);
+    const { out, err } = await runWeir(['start'], {
+      environment,
+      ended: end.signal,
+      seen: (written) => {
+        const url = /"url":"(http:[^"]+)"/.exec(written)?.[1];
+        if (url === undefined || status !== undefined) return;
+        const headers = { 'X-API-KEY': made.out.trim() };
+        status = fetch(`${url}/api/tokens`, { headers }).then((answer) => answer.status);
+        void status.finally(() => end.abort());
+      },
+    });
+    equal(await status, 200, err);
+    equal(out.includes('token_made'), false);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
 
 test('tokens of a stopped service are made, listed and revoked in its folder', async () => {
   await inFolder(async (weir, dataDir) => {

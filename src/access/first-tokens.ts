@@ -1,0 +1,70 @@
+import { randomUUID } from 'node:crypto';
+import type { Scope } from './grant.ts';
+import type { TokenRecord } from './token-record.ts';
+import { newTokenText, sha256Of } from './token-text.ts';
+
+/** The two tokens that settings give, and that a start makes where nobody could manage the service. */
+const KINDS = [
+  { name: 'private', scopes: ['ingest', 'query', 'manage'], setting: 'privateAccessToken' },
+  { name: 'public', scopes: ['ingest'], setting: 'publicAccessToken' },
+] as const satisfies readonly {
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  readonly setting: string;
+}[];
+
+/** What the settings say of tokens. */
+export type TokenSettings = {
+  readonly [Setting in (typeof KINDS)[number]['setting']]: string | undefined;
+};
+
+/** A token that was made just now: the one moment its text is known. */
+export type NewToken = {
+  readonly id: string;
+  readonly name: string;
+  readonly token: string;
+  readonly scopes: readonly Scope[];
+};
+
+/** The tokens of the settings, the public one first. */
+export function settingsRecords(settings: TokenSettings): readonly TokenRecord[] {
+  return KINDS.toReversed().flatMap(({ name, scopes, setting }) => {
+    const token = settings[setting];
+    if (token === undefined) return [];
+    return [{ id: `settings-${name}`, name, scopes: [...scopes], sha256: sha256Of(token) }];
+  });
+}
+
+/**
+ * Whether a token that a start made is replaced by one of the settings. One that the settings repeat stays: whoever
+ * takes the setting back would have lost it.
+ */
+export function isReplaced(record: TokenRecord, settings: readonly TokenRecord[]): boolean {
+  const given = settings.find(({ name }) => name === record.name);
+  return given !== undefined && given.sha256 !== record.sha256 && isOfStart(record);
+}
+
+/** Whether a start made a token, as far as it shows: it has the name and the scopes, and is bound to nothing. */
+function isOfStart({ name, scopes, ...rest }: TokenRecord): boolean {
+  const kind = KINDS.find((each) => each.name === name);
+  const { projects, sources, endpoints, default_source, expires_at } = rest;
+  const bounds = [projects, sources, endpoints, default_source, expires_at];
+  return scopes.join() === kind?.scopes.join() && bounds.every((bound) => bound === undefined);
+}
+
+/** New tokens of the names that are free, where no token may manage the service; else none. */
+export function missingTokens(
+  known: readonly TokenRecord[],
+  nowMs: number,
+): readonly { readonly made: NewToken; readonly record: TokenRecord }[] {
+  const canManage = ({ scopes, expires_at }: TokenRecord): boolean =>
+    scopes.includes('manage') && (expires_at === undefined || Date.parse(expires_at) > nowMs);
+  if (known.some(canManage)) return [];
+  const names = new Set(known.map(({ name }) => name));
+  return KINDS.filter(({ name }) => !names.has(name)).map(({ name, scopes }) => {
+    const made = { id: randomUUID(), name, scopes, token: newTokenText() };
+    const created_at = new Date(nowMs).toISOString();
+    const sha256 = sha256Of(made.token);
+    return { made, record: { id: made.id, name, scopes: [...scopes], created_at, sha256 } };
+  });
+}
