@@ -140,11 +140,25 @@ export function serviceOf(words: CommandWords, { environment }: CommandWorld): S
   throw new CommandFailure('PRIVATE_ACCESS_TOKEN must hold a token of the service; it is not set');
 }
 
-/** @throws UsageError when it is no address. */
+/** The URL of `--url`, which need not begin with `http://`. @throws UsageError when it is no address. */
 export function urlOption(words: CommandWords): string | undefined {
-  const url = words.find('url');
-  if (url === undefined || /^https?:\/\//.test(url)) return url;
-  throw new UsageError(`--url must begin http:// or https://; got ${echo(url)}`);
+  const text = words.find('url');
+  if (text === undefined) return undefined;
+  const url = addressOf(text.trim());
+  if (url !== undefined) return url;
+  throw new UsageError(
+    `--url must be the address of a service, such as localhost:4000 or https://logs.example.com; got ${echo(text)}`,
+  );
+}
+
+/** What is no scheme and two slashes begins with the name of a host. `undefined` for what is no address. */
+function addressOf(text: string): string | undefined {
+  // A number alone would be the address of a host, in one part.
+  if (!/^[a-z\d[]/i.test(text) || /^(?:\d+$|https?:(?!\/\/))/i.test(text)) return undefined;
+  const url = text.includes('://') ? text : `http://${text}`;
+  if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) return undefined;
+  const { username, password, search, hash } = new URL(url);
+  return [username, password, search, hash].join('') === '' ? url : undefined;
 }
 
 /** Where the service of these settings listens, as seen from the same machine. */

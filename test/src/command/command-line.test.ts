@@ -67,7 +67,10 @@ test('a flag has a value where it takes one, and only there', async () => {
     '--last must be followed by a value: --last N; got "--json"; a value that begins with a hyphen is written --last=VALUE',
   );
   equal(await refusalOf('inspect', 'data', '--json=yes'), '--json takes no value; got "yes"');
-  match(await refusalOf('tail', 'app.logs', '--url=-x'), /^--url must begin http.*; got "-x"$/);
+  match(
+    await refusalOf('tail', 'app.logs', '--url=-x'),
+    /^--url must be the address .*; got "-x"$/,
+  );
 });
 
 test('behind two hyphens all words are arguments, and one hyphen is an argument', async () => {

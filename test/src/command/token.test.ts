@@ -174,7 +174,7 @@ test('words that are not understood end with 2 and say what is', async () => {
       [['list', 'a'], /list takes no arguments; got "a"/],
       [['list', '--scopes', 'query'], /--scopes is for create/],
       [['revoke', 'a', '--projects', 'x'], /--projects is for create/],
-      [['list', '--url', 'here'], /--url must begin/],
+      [['list', '--url', 'ftp://here'], /--url must be the address/],
       [['list', '--url', 'http://a', '--data-dir', dataDir], /not both/],
     ] as const) {
       const { status, err, out } = await weir(...words);
