@@ -41,6 +41,11 @@ export type LockTiming = {
 
 const TIMING: LockTiming = { beatMs: LOCK_BEAT_MS, watchMs: LOCK_WATCH_MS, lookMs: LOCK_LOOK_MS };
 
+/** Whether a file `lock` may have this name: the lock, one that is put in its place, or who guards that. */
+export function isLockName(name: string): boolean {
+  return /^lock(?:\.[0-9a-f-]{8,36})*(?:\.new)?$/.test(name);
+}
+
 /** The lock belongs to another process. */
 export class LockedError extends Error {
   constructor(message: string) {

@@ -1,21 +1,37 @@
 import { constants } from 'node:fs';
-import { access, mkdir } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { access, mkdir, readdir, stat } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { isStoreName } from '../ingest/data-folder.ts';
+import { isLockName } from '../ingest/lock-file.ts';
+import { logFileNumber } from '../ingest/log/log-layout.ts';
+import { echo } from './echo.ts';
 import { StartError } from './start-error.ts';
+
+/** Names of a folder that an error repeats. */
+const NAMES_TOLD_MAX = 3;
 
 /**
  * Makes the data folder where there is none; that it cannot be used should not wait for the first write.
  *
- * @throws StartError when it cannot be written to.
+ * @throws StartError when it cannot be written to, or when something else than a service of ours keeps files there.
  */
 export async function prepareDataDir(dataDir: string): Promise<void> {
+  let foreign: readonly string[];
   try {
     await makeFolder(resolve(dataDir));
+    foreign = await foreignNames(dataDir, await readdir(dataDir));
     await access(dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new StartError(`DATA_DIR must be a folder that can be written to; got ${reason}`, cause);
   }
+  if (foreign.length === 0) return;
+  const told = foreign.slice(0, NAMES_TOLD_MAX).map((name) => echo(name));
+  const more = foreign.length - told.length;
+  const found = more === 0 ? told.join(', ') : `${told.join(', ')} and ${more} more`;
+  throw new StartError(
+    `DATA_DIR must be a data folder of weir, an empty folder or a new one; ${resolve(dataDir)} holds ${found}, and nothing that weir stores. Set DATA_DIR to another folder, or move these away`,
+  );
 }
 
 /** With the folders above it. Node's own recursive `mkdir` never ends below `/proc`, where a folder that is there cannot hold another. */
@@ -28,5 +44,44 @@ async function makeFolder(path: string): Promise<void> {
     if (code !== 'ENOENT' || dirname(path) === path) throw error;
     await makeFolder(dirname(path));
     await mkdir(path, { mode: 0o700 });
+  }
+}
+
+/**
+ * The names of a folder that weir has not made, where it has made nothing there; none in a data folder, of whatever
+ * version, whatever else lies in it. Nobody minds hidden files, and what a file system makes at its top.
+ */
+export async function foreignNames(
+  dataDir: string,
+  names: readonly string[],
+): Promise<readonly string[]> {
+  const foreign = names.filter((name) => !name.startsWith('.') && name !== 'lost+found').sort();
+  return foreign.length === 0 || (await isOurs(dataDir, foreign)) ? [] : foreign;
+}
+
+/** A start takes the lock first: a crash may leave nothing else. Earlier versions had no folder of the store. */
+async function isOurs(dataDir: string, names: readonly string[]): Promise<boolean> {
+  const kinds = await Promise.all(names.map((name) => kindOf(join(dataDir, name))));
+  const has = (name: string, kind: Kind): boolean => kinds[names.indexOf(name)] === kind;
+  if (names.some((name) => isStoreName(name) && has(name, 'folder'))) return true;
+  if (names.some((name) => isLockName(name) && has(name, 'file'))) return true;
+  if (has('spare', 'file') || has('segments', 'folder') || has('tokens.json', 'file')) return true;
+  // A folder `log` is not enough: many programs have one.
+  return has('log', 'folder') && isLog(await readdir(join(dataDir, 'log')).catch(() => []));
+}
+
+function isLog(names: readonly string[]): boolean {
+  return names.length === 0 || names.some((name) => logFileNumber(name) !== undefined);
+}
+
+type Kind = 'file' | 'folder' | 'other';
+
+async function kindOf(path: string): Promise<Kind> {
+  try {
+    const stats = await stat(path);
+    return stats.isDirectory() ? 'folder' : stats.isFile() ? 'file' : 'other';
+  } catch {
+    // Gone since it was listed, or a link to nowhere.
+    return 'other';
   }
 }

@@ -1,7 +1,8 @@
-import { readdir, stat } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
-import { findStorePath, isStoreName } from '../../ingest/data-folder.ts';
+import { readdir } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { findStorePath } from '../../ingest/data-folder.ts';
 import { logFileNumber } from '../../ingest/log/log-layout.ts';
+import { foreignNames } from '../data-dir.ts';
 import {
   type Command,
   CommandFailure,
@@ -51,31 +52,19 @@ export function jsonText(value: unknown): string {
 }
 
 /**
- * That a folder is one that weir keeps its data in: it has one of these; an empty one may become one.
+ * That a folder is one that weir keeps its data in; an empty one may become one.
  *
  * @throws CommandFailure when there is no folder, or it is another program's.
  */
 export async function checkFolder(dataDir: string): Promise<void> {
   const names = await namesIn(dataDir);
-  if (names.length === 0) return;
-  const kinds = await Promise.all(names.map((name) => kindOf(join(dataDir, name))));
-  const has = (name: string, kind: Kind): boolean => kinds[names.indexOf(name)] === kind;
-  // A folder `log` is not enough: many programs have one.
-  const hasLog = has('log', 'folder') && isLog(await namesIn(join(dataDir, 'log')));
-  const hasStore = names.some((name) => isStoreName(name) && has(name, 'folder'));
-  const hasPart = hasLog || has('segments', 'folder') || has('tokens.json', 'file');
-  const isOurs = hasStore || hasPart || has('lock', 'file');
-  if (isOurs) return;
+  if ((await foreignNames(dataDir, names)).length === 0) return;
   const hint = names.some((name) => logFileNumber(name) !== undefined)
     ? '; the data folder is the one above its log'
     : '';
   throw new CommandFailure(
     `${dataDir} is not a data folder of weir: it has no store, log, segments, lock or tokens.json of its kind${hint}`,
   );
-}
-
-function isLog(names: readonly string[]): boolean {
-  return names.length === 0 || names.some((name) => logFileNumber(name) !== undefined);
 }
 
 async function namesIn(folder: string): Promise<readonly string[]> {
@@ -86,17 +75,5 @@ async function namesIn(folder: string): Promise<readonly string[]> {
     if (code === 'ENOENT') throw new CommandFailure(`there is no folder ${folder}`, cause);
     if (code === 'ENOTDIR') throw new CommandFailure(`${folder} is not a folder`, cause);
     throw new CommandFailure(`${folder} cannot be read: ${String(code ?? cause)}`, cause);
-  }
-}
-
-type Kind = 'file' | 'folder' | 'other';
-
-async function kindOf(path: string): Promise<Kind> {
-  try {
-    const stats = await stat(path);
-    return stats.isDirectory() ? 'folder' : stats.isFile() ? 'file' : 'other';
-  } catch {
-    // Gone since it was listed, or a link to nowhere.
-    return 'other';
   }
 }
