@@ -4,6 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { isStoreName } from '../ingest/data-folder.ts';
 import { isLockName } from '../ingest/lock-file.ts';
 import { logFileNumber } from '../ingest/log/log-layout.ts';
+import { systemReason } from '../ingest/system-reason.ts';
 import { echo } from './echo.ts';
 import { StartError } from './start-error.ts';
 
@@ -22,8 +23,10 @@ export async function prepareDataDir(dataDir: string): Promise<void> {
     foreign = await foreignNames(dataDir, await readdir(dataDir));
     await access(dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new StartError(`DATA_DIR must be a folder that can be written to; got ${reason}`, cause);
+    throw new StartError(
+      `DATA_DIR must be a folder that can be written to; ${resolve(dataDir)} cannot be: ${systemReason(cause)}`,
+      cause,
+    );
   }
   if (foreign.length === 0) return;
   const told = foreign.slice(0, NAMES_TOLD_MAX).map((name) => echo(name));

@@ -4,9 +4,10 @@ import { DataFolder } from '../ingest/data-folder.ts';
 import { NodeDisk } from '../ingest/disk/node-disk.ts';
 import { SteadyDisk } from '../ingest/disk/steady-disk.ts';
 import { LockedError } from '../ingest/lock-file.ts';
+import { systemReason } from '../ingest/system-reason.ts';
+import type { NewToken } from './access/first-tokens.ts';
 import { QuotaFile } from './access/quota-file.ts';
 import { type QuotaOptions, Quotas } from './access/quotas.ts';
-import type { NewToken } from './access/first-tokens.ts';
 import { type OpenedTokens, openTokens } from './access/tokens.ts';
 import { CallerQueries } from './call/caller-queries.ts';
 import { EndpointCaller } from './call/endpoint-call.ts';
@@ -32,7 +33,7 @@ import { Metrics } from './metrics/metrics.ts';
 import { type Profile, profileOf } from './profile.ts';
 import { Readiness } from './readiness.ts';
 import type { Settings } from './settings.ts';
-import { asStartError, findAdvice, StartError } from './start-error.ts';
+import { asStartError, findAdvice, StartError, systemSentence } from './start-error.ts';
 import type { Backend, TakenMemory } from './store/backend.ts';
 import { packageVersion } from './version.ts';
 
@@ -356,7 +357,7 @@ async function withFolderErrors<T>(work: () => Promise<T>): Promise<T> {
     // The system says why, and of which file. Whose the lock is was not found out, so it stays as it is.
     if (cause instanceof Error && 'code' in cause) {
       const advice = findAdvice(cause);
-      const reason = advice === undefined ? cause.message : `${cause.message}. ${advice}`;
+      const reason = [systemSentence(cause), ...(advice === undefined ? [] : [advice])].join('. ');
       throw new StartError(`DATA_DIR: it cannot be taken: ${reason}`, cause);
     }
     throw cause;
@@ -372,7 +373,7 @@ async function listen(
     return await HttpServer.listen(app, { host, port }, profile);
   } catch (cause) {
     const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
-    const reason = LISTEN_REASONS.get(String(code)) ?? String(cause);
+    const reason = LISTEN_REASONS.get(String(code)) ?? systemReason(cause);
     throw new StartError(`PORT ${port} on HOST ${host} cannot be listened on: ${reason}`, cause);
   }
 }

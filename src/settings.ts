@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { BUILT_IN_SOURCES, type Source, sourcesFrom } from '../ingest/source.ts';
+import { systemReason } from '../ingest/system-reason.ts';
 import { machineMemoryBytes } from './machine-memory.ts';
 import { divideMemory } from './memory-shares.ts';
 import {
@@ -127,8 +128,8 @@ function findWithFiles(
     try {
       found.set(`${variable}_FILE`, readFileSync(path, 'utf8').trim());
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      tell(`${variable}_FILE must name a file that can be read; got ${reason}`);
+      const reason = systemReason(error);
+      tell(`${variable}_FILE must name a file that can be read; ${path} cannot be: ${reason}`);
     }
   }
   const [first, ...others] = new Set(found.values());

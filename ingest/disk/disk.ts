@@ -1,3 +1,5 @@
+import { systemCode, systemReason } from '../system-reason.ts';
+
 /**
  * The file system as durable storage uses it. Tests replace it by one that crashes, fails and tears writes. Every method
  * rejects with a `DiskError`. A write that rejected may have written any part of its bytes, and a sync that rejected may have
@@ -59,10 +61,9 @@ export class DiskError extends Error {
   readonly path: string;
 
   constructor(action: string, path: string, cause: unknown) {
-    const code = errorCode(cause);
-    super(`${path} cannot be ${action}: ${code}`, { cause });
+    super(`${path} cannot be ${action}: ${systemReason(cause)}`, { cause });
     this.name = 'DiskError';
-    this.code = code;
+    this.code = systemCode(cause) ?? String(cause);
     this.path = path;
   }
 }
@@ -91,8 +92,4 @@ export async function namesIn(disk: Disk, path: string): Promise<readonly string
     if (error instanceof DiskError && error.code === 'ENOTDIR') return undefined;
     throw error;
   }
-}
-
-function errorCode(cause: unknown): string {
-  return cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
 }

@@ -9,6 +9,7 @@ import {
   LOG_FILE_BYTES_MAX,
   LOG_GROUP_BYTES_MAX,
 } from '../limits.ts';
+import { systemReason } from '../system-reason.ts';
 import { FreeSpace } from './free-space.ts';
 import { LogEndFile } from './log-end.ts';
 import {
@@ -450,7 +451,7 @@ export class WriteAheadLog {
 function failureText(error: unknown): string {
   const sentence = 'logs cannot be written to disk at present';
   if (!(error instanceof DiskError)) return sentence;
-  if (isDiskFull(error)) return `${sentence}: the disk is full, ${error.code}`;
   const isGone = error.code === 'ENOENT' || error.code === 'ENOTDIR';
-  return `${sentence}: ${isGone ? 'the folder or the file of the log is gone, ' : ''}${error.code}`;
+  const reason = isGone ? 'the folder or the file of the log is gone' : systemReason(error);
+  return `${sentence}: ${reason}`;
 }

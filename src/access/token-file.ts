@@ -9,6 +9,7 @@ import {
 import { DiskError } from '../../ingest/disk/disk.ts';
 import { NodeDisk } from '../../ingest/disk/node-disk.ts';
 import { readFile, SteadyDisk } from '../../ingest/disk/steady-disk.ts';
+import { systemReason } from '../../ingest/system-reason.ts';
 import { writeFileAtomically } from '../atomic-file.ts';
 import { StartError } from '../start-error.ts';
 import { TOKEN_FILE, TOKEN_FILE_1, type TokenRecord } from './token-record.ts';
@@ -78,8 +79,7 @@ export class TokenFile {
       await writeFileAtomically(this.#path, text);
       await writeFileAtomically(this.#copyPath, text);
     } catch (cause) {
-      const reason = cause instanceof Error ? cause.message : String(cause);
-      throw new StartError(`${this.#path} cannot be written: ${reason}`, cause);
+      throw new StartError(`${this.#path} cannot be written: ${systemReason(cause)}`, cause);
     }
   }
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { parseIsoTimestampUs } from '../definition/iso-timestamp.ts';
-import { echo, oneOf } from '../echo.ts';
+import { echo, echoValue, oneOf } from '../echo.ts';
 import { ServiceError } from '../errors.ts';
 import { NAME_LENGTH_MAX, NARROWED_NAMES_MAX, PROJECT_LENGTH_MAX } from '../limits.ts';
 import { type Grant, SCOPES } from './grant.ts';
@@ -41,9 +41,7 @@ const ORDER = z.strictObject({
 });
 
 function scopesError({ input }: { readonly input?: unknown }): string {
-  let got = input === undefined ? 'nothing' : JSON.stringify(input).slice(0, NAME_LENGTH_MAX);
-  if (typeof input === 'string') got = echo(input);
-  return `scopes must be a list of any of ${oneOf(SCOPES)}; got ${got}`;
+  return `scopes must be a list of any of ${oneOf(SCOPES)}; got ${echoValue(input)}`;
 }
 
 /** What the lists of an order may hold, for its errors. */

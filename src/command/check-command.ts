@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { count } from '../../engine/plan/explanation.ts';
+import { systemCode, systemReason } from '../../ingest/system-reason.ts';
 import { LINES_LISTED_MAX } from '../limits.ts';
 import { parseSettings } from '../settings.ts';
 import type { CallDifference, FolderCheck, RowDifference } from './check-run.ts';
@@ -33,9 +34,9 @@ are read from the environment, as the service does.`,
     const onProgress = showShare('checking');
     const found = await checkFolder(folder, settings, onProgress)
       .catch((cause: unknown): never => {
-        const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
-        if (code === undefined) throw cause;
-        throw new CommandFailure(`${folder} must be a folder that can be read; got ${code}`, cause);
+        if (systemCode(cause) === undefined) throw cause;
+        const reason = systemReason(cause);
+        throw new CommandFailure(`${folder} must be a folder that can be read: ${reason}`, cause);
       })
       .finally(onProgress.end);
     world.out(words.has('json') ? `${jsonText({ folder, ...found })}\n` : checkText(found));

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { MalformedBodyError } from '../../ingest/ingest-error.ts';
 import { MemoryPool } from '../../ingest/memory-pool.ts';
+import { systemReason } from '../../ingest/system-reason.ts';
 import { JsonReader } from '../../ingest/wire/json-reader.ts';
 import { parseIsoTimestampUs } from '../definition/iso-timestamp.ts';
 import { echo } from '../echo.ts';
@@ -61,7 +62,7 @@ export async function readExpectation(path: string): Promise<Expectation> {
   try {
     value = JSON.parse(await readFile(path, 'utf8'));
   } catch (cause) {
-    throw new FixtureError(`must be JSON; ${reasonOf(cause)}`, cause);
+    throw new FixtureError(`must be JSON; ${systemReason(cause)}`, cause);
   }
   const parsed = EXPECT_SCHEMA.safeParse(value);
   if (!parsed.success) {
@@ -90,7 +91,7 @@ export async function readExpectation(path: string): Promise<Expectation> {
 /** The events of a file, in their order. @throws FixtureError */
 export async function readEvents(path: string): Promise<readonly FixtureEvent[]> {
   const text = await readFile(path, 'utf8').catch((cause: unknown): never => {
-    throw new FixtureError(`must be readable; ${reasonOf(cause)}`, cause);
+    throw new FixtureError(`must be a file that can be read: ${systemReason(cause)}`, cause);
   });
   const pool = new MemoryPool(0);
   return text.split('\n').flatMap((lineText, index) => {
@@ -123,8 +124,4 @@ function readEvent(reader: JsonReader, line: number): { source: string; event: s
   reader.endText();
   if (source !== undefined && event !== undefined) return { source, event };
   throw new FixtureError(`line ${line} must have the keys source and event; one is missing`);
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -2,6 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { findStorePath } from '../../ingest/data-folder.ts';
 import { logFileNumber } from '../../ingest/log/log-layout.ts';
+import { systemCode, systemReason } from '../../ingest/system-reason.ts';
 import { foreignNames } from '../data-dir.ts';
 import {
   type Command,
@@ -71,9 +72,9 @@ async function namesIn(folder: string): Promise<readonly string[]> {
   try {
     return await readdir(folder);
   } catch (cause) {
-    const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+    const code = systemCode(cause);
     if (code === 'ENOENT') throw new CommandFailure(`there is no folder ${folder}`, cause);
     if (code === 'ENOTDIR') throw new CommandFailure(`${folder} is not a folder`, cause);
-    throw new CommandFailure(`${folder} cannot be read: ${String(code ?? cause)}`, cause);
+    throw new CommandFailure(`${folder} cannot be read: ${systemReason(cause)}`, cause);
   }
 }

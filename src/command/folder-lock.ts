@@ -1,5 +1,7 @@
 import { DataFolder } from '../../ingest/data-folder.ts';
 import { LockedError } from '../../ingest/lock-file.ts';
+import { systemCode } from '../../ingest/system-reason.ts';
+import { systemSentence } from '../start-error.ts';
 import { CommandFailure, type CommandWorld } from './command.ts';
 
 /**
@@ -29,7 +31,10 @@ async function takeFolder(
   try {
     return await DataFolder.take(dataDir, wallMs() * 1000);
   } catch (cause) {
-    if (!(cause instanceof LockedError)) throw cause;
-    throw new CommandFailure(`${cause.message}. ${advice}`, cause);
+    if (cause instanceof LockedError) {
+      throw new CommandFailure(`${cause.message}. ${advice}`, cause);
+    }
+    if (!(cause instanceof Error) || systemCode(cause) === undefined) throw cause;
+    throw new CommandFailure(systemSentence(cause), cause);
   }
 }

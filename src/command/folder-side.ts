@@ -1,9 +1,11 @@
 import { mkdir, readdir, realpath, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { systemCode, systemReason } from '../../ingest/system-reason.ts';
 import { writeFileAtomically } from '../atomic-file.ts';
 import { DefinitionError } from '../definition/definition-error.ts';
 import { DEFINITION_ENDING, readDefinitionFile } from '../definition/definition-reading.ts';
 import { DEFINITIONS_MAX } from '../limits.ts';
+import { systemSentence } from '../start-error.ts';
 import { CommandFailure } from './command.ts';
 import { type DefinitionCopy, readCopy, sentText } from './definition-copy.ts';
 import type { DefinitionSide, SideProblem, SideState } from './definition-side.ts';
@@ -80,11 +82,11 @@ export class FolderSide implements DefinitionSide {
     try {
       return await readdir(this.#folder);
     } catch (cause) {
-      const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+      const code = systemCode(cause);
       if (code === undefined) throw cause;
       if (code === 'ENOENT' && !this.#isNeeded) return [];
       throw new CommandFailure(
-        `${this.#folder} must be a folder that can be read; got ${code}`,
+        `${this.#folder} must be a folder that can be read: ${systemReason(cause)}`,
         cause,
       );
     }
@@ -127,7 +129,7 @@ async function onDisk(work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } catch (cause) {
-    if (!(cause instanceof Error) || !('code' in cause)) throw cause;
-    throw new CommandFailure(cause.message, cause);
+    if (!(cause instanceof Error) || systemCode(cause) === undefined) throw cause;
+    throw new CommandFailure(systemSentence(cause), cause);
   }
 }

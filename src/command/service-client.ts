@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { must } from '../../engine/assert.ts';
+import { systemReason } from '../../ingest/system-reason.ts';
 import { echo } from '../echo.ts';
 import { ERROR_TABLE, type ErrorCode, ServiceError } from '../errors.ts';
 import { COMMAND_MS_MAX } from '../limits.ts';
@@ -116,8 +117,10 @@ export class ServiceClient {
     } catch (error) {
       if (error instanceof ServiceError || error instanceof UnreachableError) throw error;
       const reason = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-      const words = reason instanceof Error ? reason.message : String(reason);
-      throw new UnreachableError(`no service answers at ${this.#url}: ${words}`, error);
+      throw new UnreachableError(
+        `no service answers at ${this.#url}: ${systemReason(reason)}`,
+        error,
+      );
     }
   }
 

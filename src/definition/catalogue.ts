@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { assert } from '../../engine/assert.ts';
 import { isUuid } from '../../ingest/source.ts';
+import { systemReason } from '../../ingest/system-reason.ts';
 import { DEFINITIONS_MAX } from '../limits.ts';
 import type { ProfileName } from '../profile.ts';
 import { DefinitionError } from './definition-error.ts';
@@ -92,8 +93,10 @@ async function readFolder(
   try {
     return await readAll(folder, { origin: 'folder', profile }, problems);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    problems.push(`ENDPOINTS_DIR must be a folder that can be read; got ${reason}`);
+    const reason = systemReason(error);
+    problems.push(
+      `ENDPOINTS_DIR must be a folder that can be read; ${folder} cannot be: ${reason}`,
+    );
     return [];
   }
 }

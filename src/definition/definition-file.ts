@@ -41,7 +41,7 @@
  */
 
 import { isUuid } from '../../ingest/source.ts';
-import { echo, oneOf } from '../echo.ts';
+import { echo, echoNumber, oneOf } from '../echo.ts';
 import { CACHE_S_MAX, DEFINITION_ROWS_MAX, NAME_LENGTH_MAX, PARAMETERS_MAX } from '../limits.ts';
 import { PROFILE_NAMES, type ProfileName } from '../profile.ts';
 import type { Definition, ParameterDefinition } from './definition.ts';
@@ -248,7 +248,7 @@ function parseRowsMax({ value, valueAt }: HeaderLine, refuse: Refuse): number {
     ? count
     : refuse(
         valueAt,
-        `max_rows must be a whole number from 1 to ${DEFINITION_ROWS_MAX}; got ${echo(value)}`,
+        `max_rows must be a whole number from 1 to ${DEFINITION_ROWS_MAX}; got ${echoNumber(value)}`,
       );
 }
 
@@ -268,7 +268,7 @@ function parseVersion({ value, valueAt }: HeaderLine, refuse: Refuse): number {
   const version = /^\d{1,16}$/.test(value) ? Number(value) : 0;
   return version >= 1 && Number.isSafeInteger(version)
     ? version
-    : refuse(valueAt, `version must be a whole number from 1; got ${echo(value)}`);
+    : refuse(valueAt, `version must be a whole number from 1; got ${echoNumber(value)}`);
 }
 
 function parseSandbox({ value, valueAt }: HeaderLine, refuse: Refuse): boolean {

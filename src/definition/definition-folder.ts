@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { systemReason } from '../../ingest/system-reason.ts';
 import { DEFINITIONS_MAX } from '../limits.ts';
 import { DefinitionError } from './definition-error.ts';
 import { definitionNames, readDefinitionFile } from './definition-reading.ts';
@@ -61,9 +62,8 @@ export class DefinitionFolder {
     try {
       names = await definitionNames(this.#folder);
     } catch (cause) {
-      const reason = cause instanceof Error ? cause.message : String(cause);
       throw new FolderError(
-        `ENDPOINTS_DIR must be a folder that can be read; got ${reason}`,
+        `ENDPOINTS_DIR must be a folder that can be read; ${this.#folder} cannot be: ${systemReason(cause)}`,
         cause,
       );
     }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { echo, oneOf } from '../echo.ts';
+import { echo, echoValue, oneOf } from '../echo.ts';
 import { ServiceError } from '../errors.ts';
 import { PARAMETER_TYPES, type ParameterDefinition } from './definition.ts';
 import { definitionFileText } from './definition-text.ts';
@@ -150,7 +150,7 @@ function withoutTold(value: unknown, current: Endpoint | undefined): unknown {
   for (const key of TOLD) {
     const [got, is] = [JSON.stringify(value[key]), JSON.stringify(told[key])];
     if (got !== undefined && got !== is) {
-      const message = `${key} is told by the service and cannot be set; it is ${is}, got ${echo(got)}`;
+      const message = `${key} is told by the service and cannot be set; it is ${is}, got ${echoValue(value[key])}`;
       throw new ServiceError('invalid_definition', message);
     }
     delete rest[key];
@@ -179,7 +179,7 @@ function reasonOf(issue: z.core.$ZodIssue, value: unknown): string {
   let got: unknown = value;
   for (const step of issue.path)
     got = isMap(got) || Array.isArray(got) ? Reflect.get(got, step) : undefined;
-  return `${place} ${issue.message}; got ${got === undefined ? 'nothing' : echo(JSON.stringify(got))}`;
+  return `${place} ${issue.message}; got ${echoValue(got)}`;
 }
 
 function isMap(value: unknown): value is Readonly<Record<string, unknown>> {

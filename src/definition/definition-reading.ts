@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { open, readdir, realpath } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
+import { systemReason } from '../../ingest/system-reason.ts';
 import { DEFINITION_BYTES_MAX } from '../limits.ts';
 import { packageRoot } from '../package-root.ts';
 import { DefinitionError, FILE_START } from './definition-error.ts';
@@ -30,8 +31,7 @@ export async function readDefinitionFile(file: string): Promise<string> {
     bytes = await readRegularFile(path, problem);
   } catch (cause) {
     if (cause instanceof DefinitionError) throw cause;
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw problem(`a definition must be readable; got ${reason}`);
+    throw problem(`a definition must be a file that can be read: ${systemReason(cause)}`);
   }
   return definitionTextOf(file, bytes);
 }

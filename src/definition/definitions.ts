@@ -1,6 +1,7 @@
 import type { CheckedPair } from '../../ingest/checked-file.ts';
 import { DiskError } from '../../ingest/disk/disk.ts';
 import { SerialWork } from '../../ingest/serial-work.ts';
+import { systemReason } from '../../ingest/system-reason.ts';
 import { ServiceError } from '../errors.ts';
 import { DEFINITION_BYTES_MAX, DEPENDENTS_TOLD_MAX } from '../limits.ts';
 import { type Log, stackOf } from '../log.ts';
@@ -464,7 +465,7 @@ async function durably(work: () => Promise<void>): Promise<void> {
     await work();
   } catch (cause) {
     if (!(cause instanceof DiskError)) throw cause;
-    const message = `the change could not be made durable, and may be there after a restart: ${cause.code}`;
+    const message = `the change could not be made durable, and may be there after a restart: ${systemReason(cause)}`;
     throw new ServiceError('storage_failed', message, { cause });
   }
 }

@@ -8,6 +8,7 @@ import { ReadError } from '../../ingest/disk/disk.ts';
 import { SEAL_AGE_US } from '../../ingest/limits.ts';
 import { PARTITION_US } from '../../ingest/partition.ts';
 import { Quarantine } from '../../ingest/quarantine.ts';
+import { systemReason } from '../../ingest/system-reason.ts';
 import { Random } from '../../src/demo/traffic/random.ts';
 import { fuzzSeed } from '../fuzz/seed.ts';
 import { ask, post } from '../src/harness.ts';
@@ -80,8 +81,11 @@ test('whichever file a start cannot read, and why: no start, nothing is changed,
           assert(
             error.message.startsWith(`${path} cannot be ${step === 'open' ? 'opened' : 'read'}: `),
           );
-          if (fault !== 'short') assert.match(error.message, new RegExp(fault));
-          const advice = fault.endsWith('FILE') ? /raise its limit/ : /Look at the disk/;
+          if (fault !== 'short') {
+            const cause = Object.assign(new Error(fault), { code: fault });
+            assert(error.message.includes(`: ${systemReason(cause)}. `), error.message);
+          }
+          const advice = fault.endsWith('FILE') ? /[Rr]aise the limit/ : /Look at the disk/;
           assert.match(error.message, advice);
           assert.match(error.message, /Nothing was changed on disk\. /);
           return true;
@@ -104,7 +108,9 @@ test('a folder that cannot be listed stops a start, and nothing is changed', asy
     const before = contentOf(found);
     const failing = new FailingDisk(found);
     failing.faultOf = (step, path) => (step === 'list' && path === folder ? 'EIO' : undefined);
-    const message = new RegExp(`^${folder} cannot be listed: EIO\\. Nothing was changed`);
+    const message = new RegExp(
+      `^${folder} cannot be listed: the disk reports an error\\. Nothing was changed`,
+    );
     await assert.rejects(openStore({ disk: failing, nowUs: NOW_US }), { message });
     assert.deepEqual(contentOf(found), before);
   }
@@ -201,7 +207,10 @@ test('a service whose log cannot be read does not start, says which file and why
     assert(before.has('aside'));
     await assert.rejects(startedOn(dataDir), (error: Error) => {
       assert.equal(error.name, 'StartError');
-      assert.match(error.message, /00000001\.log cannot be read: EISDIR\. Nothing was changed/);
+      assert.match(
+        error.message,
+        /00000001\.log cannot be read: it is a folder\. Nothing was changed/,
+      );
       return true;
     });
     const storePath = await findStorePath(dataDir);

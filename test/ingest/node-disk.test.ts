@@ -15,6 +15,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { DiskError } from '../../ingest/disk/disk.ts';
 import { NodeDisk } from '../../ingest/disk/node-disk.ts';
+import { systemReason } from '../../ingest/system-reason.ts';
 
 const disk = new NodeDisk();
 
@@ -142,7 +143,7 @@ test('only the owner may read stored files', async () => {
   });
 });
 
-test('what the system refuses is a DiskError with its code and the path', async () => {
+test('what the system refuses is a DiskError with its code, the path and the reason in words', async () => {
   await inFolder(async (folder) => {
     const path = join(folder, 'f');
     await writeFile(path, '');
@@ -163,7 +164,7 @@ test('what the system refuses is a DiskError with its code and the path', async 
       await assert.rejects(work, (error) => {
         assert(error instanceof DiskError);
         assert(error.path.startsWith(folder));
-        return error.code === code && error.message.endsWith(`: ${code}`);
+        return error.code === code && error.message.endsWith(`: ${systemReason(error)}`);
       });
     }
   });

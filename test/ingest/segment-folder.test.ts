@@ -242,7 +242,7 @@ test('a step that fails loses and doubles no row, then or after a crash', async 
           from = through + 1;
         }
       } catch (error) {
-        assert.match(String(error), /ENOSPC/);
+        assert.match(String(error), /the disk is full/);
       }
       assert.deepEqual(await answered(folder, logged), range(1, 20), `round ${round}`);
       const after = disk.afterCrash(() => random.below(2) === 0);
@@ -416,7 +416,7 @@ test('a dropped day is gone, and a failed removal is reported', async () => {
   disk.before = (step) => {
     if (step.startsWith('remove')) throw diskError('EIO');
   };
-  await assert.rejects(folder.dropPartition({ ...KEY, partition: TODAY - 1 }), /EIO/);
+  await assert.rejects(folder.dropPartition({ ...KEY, partition: TODAY - 1 }), { code: 'EIO' });
   assert.deepEqual(await rowsOf(folder), [1, 2]);
   disk.before = () => {};
   await folder.dropPartition({ ...KEY, partition: TODAY - 1 });

@@ -141,7 +141,8 @@ test('a new file is tried at every tick, however long it has failed', async () =
   }
   disk.faults = { write: 0, sync: 0, other: 0 };
   await assert.rejects(append(log), {
-    message: /^logs cannot be written to disk at present: (?:EIO|the disk is full, ENOSPC)$/,
+    message:
+      /^logs cannot be written to disk at present: (?:the disk reports an error|the disk is full)$/,
   });
   log.tick(0);
   await settle();
@@ -149,8 +150,7 @@ test('a new file is tried at every tick, however long it has failed', async () =
   assert.deepEqual(ticksBetween, [1, 1, 1, 1, 1, 1, 1, 1]);
 });
 
-const GONE =
-  'logs cannot be written to disk at present: the folder or the file of the log is gone, ENOENT';
+const GONE = 'logs cannot be written to disk at present: the folder or the file of the log is gone';
 
 test('a post whose file was removed is rejected, and the next one goes to a new file', async () => {
   const { disk, log, events } = await opened();

@@ -38,5 +38,7 @@ export function curlRequest(words: readonly string[]): CurlRequest {
   if (url === undefined) throw new Error(`there is no URL in ${words.join(' ')}`);
   if (isInUrl) url.search = data.join('&');
   const body = isInUrl || data.length === 0 ? undefined : data.join('&');
+  // As curl does; the type says nothing of the body.
+  if (body !== undefined) headers['Content-Type'] ??= 'application/x-www-form-urlencoded';
   return { url, method: method ?? (body === undefined ? 'GET' : 'POST'), headers, body };
 }

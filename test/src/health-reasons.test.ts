@@ -71,7 +71,8 @@ test('while posts are refused, health is degraded and ready is 503, until one ti
     disk.faults = { write: 0, sync: 100, other: 0 };
     const refused = await post(started, path, EVENT);
     deepEqual([refused.status, refused.json.error.code], [503, 'storage_failed']);
-    const message = 'posts are refused: logs cannot be written to disk at present: EIO';
+    const message =
+      'posts are refused: logs cannot be written to disk at present: the disk reports an error';
     for (let second = 0; second < 10; second++) {
       await tick(started);
       await expectRefusing(started, 'posts_refused', message);

@@ -298,10 +298,18 @@ test('a data folder is made where there is none, and one that cannot be used sto
     const file = join(dataDir, 'file');
     await writeFile(file, '');
     // Nothing can be made below /proc, and Node's recursive mkdir tries for ever.
-    for (const DATA_DIR of [file, join(file, 'x'), '/proc/weir/data']) {
+    const noFolder = 'it, or a part of its path, is not a folder';
+    for (const [DATA_DIR, reason] of [
+      [file, noFolder],
+      [join(file, 'x'), noFolder],
+      ['/proc/weir/data', 'there is no such file or folder'],
+    ] as const) {
       await assert.rejects(
         withService({ environment: { DATA_DIR } }, async () => {}),
-        { name: 'StartError', message: /DATA_DIR must be a folder that can be written to; got E/ },
+        {
+          name: 'StartError',
+          message: `DATA_DIR must be a folder that can be written to; ${DATA_DIR} cannot be: ${reason}`,
+        },
       );
     }
   });

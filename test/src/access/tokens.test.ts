@@ -6,7 +6,12 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Grant } from '../../../src/access/grant.ts';
 import type { TokenOrder } from '../../../src/access/token-order.ts';
-import { type KnownToken, openFileTokens, openTokens, type Tokens } from '../../../src/access/tokens.ts';
+import {
+  type KnownToken,
+  openFileTokens,
+  openTokens,
+  type Tokens,
+} from '../../../src/access/tokens.ts';
 import { StartError } from '../../../src/start-error.ts';
 import { budgetOf } from '../../support/budget.ts';
 
@@ -328,12 +333,12 @@ test('a token file that cannot be read or written stops the start with its path 
     await mkdir(join(dataDir, 'tokens.json'));
     await assert.rejects(openTokens({ dataDir, ...NONE }), {
       name: 'StartError',
-      message: /tokens\.json cannot be read: EISDIR/,
+      message: /tokens\.json cannot be read: it is a folder$/,
     });
     await mkdir(join(dataDir, 'deep', 'tokens.json.new'), { recursive: true });
     await assert.rejects(openTokens({ dataDir: join(dataDir, 'deep'), ...NONE }), {
       name: 'StartError',
-      message: /tokens\.json cannot be written: EISDIR/,
+      message: /tokens\.json cannot be written: it is a folder$/,
     });
   });
 });

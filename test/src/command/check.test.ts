@@ -267,5 +267,8 @@ test('other words than one folder are not understood, and no folder is a failure
     equal((await runWeir(words)).status, 2, words.join(' '));
   }
   const { status, err } = await runWeir(['check', '/nowhere/at/all']);
-  deepEqual([status, err.includes('must be a folder that can be read; got ENOENT')], [1, true]);
+  deepEqual(
+    [status, err.includes('must be a folder that can be read: there is no such file')],
+    [1, true],
+  );
 });

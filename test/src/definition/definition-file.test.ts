@@ -117,7 +117,7 @@ for (const [title, lines, place, reason] of [
   ['a bad alias', [ID, NAME, '-- alias: good, b d'], '3:17', /alias must be words/],
   ['an alias that is the name', [ID, NAME, '-- alias: app.stats'], '3:11', /differ/],
   ['a line without a key', [ID, NAME, '-- hello there'], '3:1', /"-- key: value"/],
-  ['no rows', [ID, NAME, '-- max_rows: 0'], '3:14', /1 to 100000; got "0"/],
+  ['no rows', [ID, NAME, '-- max_rows: 0'], '3:14', /1 to 100000; got 0/],
   ['too many rows', [ID, NAME, '-- max_rows: 100001'], '3:14', /100000/],
   ['a cache without a unit', [ID, NAME, '-- cache: 900'], '3:11', /disabled, or a number/],
   ['warm without cache', [ID, NAME, '-- warm: 300s'], '3:10', /needs a cache/],

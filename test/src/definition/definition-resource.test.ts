@@ -174,7 +174,9 @@ for (const [what, body, reason] of [
     { ...ANSWER, parameters: [{ name: 'a', type: 'string', min: 1 }] },
     /parameters\[0\] may have the keys name, .*; got "min"/,
   ],
-  ['a list', [], /a definition must be a map; got "\[\]"/],
+  ['a list', [], /a definition must be a map; got \[\]$/],
+  ['a number for a text', { ...ANSWER, cache: 60 }, /^cache must be a string; got 60$/],
+  ['a text for a list', { ...ANSWER, alias: 'a "b"' }, /^alias must be a list; got "a \\"b\\""$/],
   ['no query', { name: 'a' }, /query must be a string; got nothing/],
   ['a name of two lines', { ...ANSWER, name: 'a\n-- sandbox: enabled' }, /name must be one word/],
   [
@@ -191,7 +193,7 @@ for (const [what, body, reason] of [
   [
     'too many rows',
     { ...ANSWER, max_rows: 1e6 },
-    /max_rows must be a whole number from 1 to 100000; got "1000000"/,
+    /max_rows must be a whole number from 1 to 100000; got 1000000/,
   ],
   ['warm without cache', { ...ANSWER, warm: '9s' }, /warm needs a cache/],
   [

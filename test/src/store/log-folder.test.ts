@@ -11,7 +11,7 @@ const POSTS = '/api/logs?source_name=cloudflare.logs.prod';
 const CALL = '/api/endpoints/query/logs.all?project=p&project_tier=ENTERPRISE';
 
 const REASON =
-  'logs cannot be written to disk at present: the folder or the file of the log is gone, ENOENT';
+  'logs cannot be written to disk at present: the folder or the file of the log is gone';
 
 let dataDir: string;
 let logFolder: string;
