@@ -112,6 +112,7 @@ type PlannedRun = {
 };
 
 export type EngineOptions = {
+  /** The list may grow: texts that are bound later may name what was added. */
   readonly sources: readonly SourceSchema[];
   readonly catalog: SegmentCatalog;
   /** Threads that run queries and seal segments; as many as there are cores when left out. */

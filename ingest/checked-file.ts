@@ -87,6 +87,30 @@ export function judgePair(file: Uint8Array | undefined, copy: Uint8Array | undef
     : { kind: 'damaged' };
 }
 
+/** What a file and its copy beside it say together. Rejects with a `DiskError` when one is there and cannot be read. */
+export async function readPair(disk: Disk, path: string): Promise<CheckedPair> {
+  return judgePair(await findFile(disk, path), await findFile(disk, path + COPY_ENDING));
+}
+
+/**
+ * Writes a file and its copy, in place of those before. After a rejection with a `DiskError` either of the two states
+ * may be there.
+ */
+export async function writePair(disk: Disk, path: string, body: string): Promise<void> {
+  await writeChecked(disk, path, body);
+  await writeChecked(disk, path + COPY_ENDING, body);
+}
+
+/** `undefined` when it is not there. */
+async function findFile(disk: Disk, path: string): Promise<Uint8Array | undefined> {
+  try {
+    return await readFile(SteadyDisk.of(disk), path);
+  } catch (error) {
+    if (error instanceof DiskError && error.code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
 /** For a file that may be gone already. */
 export function passOverMissing(error: unknown): void {
   if (!(error instanceof DiskError) || error.code !== 'ENOENT') throw error;

@@ -1,4 +1,4 @@
-import { must } from '../engine/assert.ts';
+import { assert, must } from '../engine/assert.ts';
 import type { Batch } from '../engine/column/batch.ts';
 import type { AnyContent, SegmentContent, SegmentHandle } from '../engine/column/segment.ts';
 import type {
@@ -31,7 +31,7 @@ import type { SegmentSummary } from './segment-summary.ts';
 import { SerialWork } from './serial-work.ts';
 
 export type LogStoreOptions = Sealing & {
-  /** Names of all sources. */
+  /** Names of all sources that there are at first. */
   readonly sources: readonly string[];
   /** How long rows are kept at least. They are dropped by whole UTC days. */
   readonly retentionUs: number;
@@ -129,6 +129,17 @@ export class LogStore implements SegmentCatalog {
     this.#remembered = options.remembered;
     this.#sealing = { seal: options.seal, summarize: options.summarize };
     for (const source of options.sources) this.#streams.set(source, this.#newStream(source));
+  }
+
+  /** Whether batches of a source are taken in, or rows of it were replayed. */
+  hasSource(source: string): boolean {
+    return this.#streams.has(source);
+  }
+
+  /** From now on batches of this source, which is not one of the store's yet, are taken in, too. */
+  addSource(source: string): void {
+    assert(!this.#streams.has(source), 'a source that is added is new');
+    this.#streams.set(source, this.#newStream(source));
   }
 
   /** From now on sealed segments are kept in files. `restore` comes before, replaying after. */

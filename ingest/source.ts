@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
+import { assert } from '../engine/assert.ts';
 import { SOURCE_NAME_LENGTH_MAX } from './limits.ts';
-import { markUuid, RANDOM_ID_SIZE, writeUuid } from './random-id.ts';
+import { nameId } from './name-id.ts';
 
 /** A named log stream. */
 export type Source = {
@@ -46,18 +46,28 @@ export function sourcesFrom(settingText: string): { sources: Source[]; errors: s
     const colon = trimmed.indexOf(':');
     const name = colon < 0 ? trimmed : trimmed.slice(0, colon).trim();
     const rule = colon < 0 ? 'project' : trimmed.slice(colon + 1).trim();
-    const error = nameError(name, taken) ?? ruleError(name, rule);
-    if (error !== undefined) {
-      errors.push(error);
-    } else {
+    const source = parseSource(name, rule);
+    if (typeof source === 'string') errors.push(source);
+    else if (taken.has(name)) errors.push(`a source name must be new; "${name}" is taken`);
+    else {
       taken.add(name);
-      sources.push(sourceOf(name, rule));
+      sources.push(source);
     }
   }
   return { sources, errors };
 }
 
-function nameError(name: string, taken: ReadonlySet<string>): string | undefined {
+/** The source of this name and this project rule, `project` or `metadata.…`; a sentence where there can be none. */
+export function parseSource(name: string, rule: string): Source | string {
+  return nameError(name) ?? ruleError(name, rule) ?? sourceOf(name, rule);
+}
+
+/** Where events of a source name their project, as it is written. */
+export function projectRuleOf({ projectPath }: Source): string {
+  return projectPath.join('.');
+}
+
+function nameError(name: string): string | undefined {
   if (!/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(name)) {
     return `a source name must be letters, digits, dots, hyphens and underscores, the first a letter or digit; got ${JSON.stringify(name)}`;
   }
@@ -65,7 +75,6 @@ function nameError(name: string, taken: ReadonlySet<string>): string | undefined
     return `a source name may have ${SOURCE_NAME_LENGTH_MAX} characters; got ${name.length}: "${name.slice(0, 40)}…"`;
   }
   if (isUuid(name)) return `a source name must not look like a UUID; got "${name}"`;
-  if (taken.has(name)) return `a source name must be new; "${name}" is taken`;
   return undefined;
 }
 
@@ -75,33 +84,35 @@ function ruleError(name: string, rule: string): string | undefined {
 }
 
 function sourceOf(name: string, projectRule: string): Source {
-  return { name, id: sourceId(name), projectPath: projectRule.split('.') };
-}
-
-/** A UUID made of the name alone (RFC 9562, §5.5: version 5). */
-function sourceId(name: string): string {
-  const hash = createHash('sha1').update(NAMESPACE).update(name, 'utf8').digest();
-  markUuid(hash, 0, 5);
-  const text = Buffer.alloc(RANDOM_ID_SIZE);
-  writeUuid(hash, 0, text, 0);
-  return text.toString('latin1');
+  return { name, id: nameId(NAMESPACE, name), projectPath: projectRule.split('.') };
 }
 
 export function isUuid(text: string): boolean {
   return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
 }
 
-/** All sources of a process, by name and by id. */
+/** All sources of a process, by name and by id. One may be added; none is changed or removed. */
 export class SourceDirectory {
-  readonly sources: readonly Source[];
-  readonly #byName: ReadonlyMap<string, Source>;
-  readonly #byId: ReadonlyMap<string, Source>;
+  readonly #sources: Source[] = [];
+  readonly #byName = new Map<string, Source>();
+  readonly #byId = new Map<string, Source>();
 
   /** `added` comes from `sourcesFrom`: no name twice, none of the built-in ones. */
   constructor(added: readonly Source[]) {
-    this.sources = [...BUILT_IN_SOURCES, ...added];
-    this.#byName = new Map(this.sources.map((source) => [source.name, source]));
-    this.#byId = new Map(this.sources.map((source) => [source.id, source]));
+    for (const source of [...BUILT_IN_SOURCES, ...added]) this.add(source);
+  }
+
+  /** One list for all time: whoever keeps it has the sources that are added later, too. */
+  get sources(): readonly Source[] {
+    return this.#sources;
+  }
+
+  /** Its name must be new. */
+  add(source: Source): void {
+    assert(!this.#byName.has(source.name), 'the name of a source is new');
+    this.#sources.push(source);
+    this.#byName.set(source.name, source);
+    this.#byId.set(source.id, source);
   }
 
   /** By exact name. */

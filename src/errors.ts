@@ -22,6 +22,7 @@ const TABLE = {
   invalid_regular_expression: { status: 400, title: 'A regular expression is not one RE2 takes' },
   invalid_body: { status: 400, title: 'The body is not what its headers say' },
   invalid_definition: { status: 400, title: 'The definition is not what one may be' },
+  invalid_source: { status: 400, title: 'The source is not what one may be' },
   missing_source: { status: 400, title: 'The post names no source' },
   lines_refused: {
     status: 400,
@@ -44,6 +45,7 @@ const TABLE = {
     title: 'Some events of the post were refused; the others are stored',
   },
   token_conflict: { status: 409, title: 'The token is one of the settings, or its name is taken' },
+  source_conflict: { status: 409, title: 'The source cannot be made beside what there is' },
   request_timeout: { status: 408, title: 'The request took too long to arrive' },
   definition_conflict: { status: 409, title: 'Another definition has this id or name' },
   definition_in_use: { status: 409, title: 'Other definitions need it as it is' },

@@ -312,6 +312,15 @@ export const DEFINITIONS_MAX = 1_000;
 /** Tokens beside those of the settings: each change writes all of them, some 300 bytes each. */
 export const TOKENS_MAX = 10_000;
 
+/**
+ * Sources that are made over HTTP. Each has files of its own for each day, metrics of its own, and once it gets events
+ * an open segment in memory, of at least 300 KiB.
+ */
+export const SOURCES_MADE_MAX = 200;
+
+/** Bytes of what describes a new source: a path into metadata. */
+export const SOURCE_BODY_BYTES_MAX = 16 * 1024;
+
 /** Projects, sources or endpoints that a token is bound to: each stands in the key of every plan and kept answer. */
 export const NARROWED_NAMES_MAX = 100;
 

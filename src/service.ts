@@ -4,6 +4,7 @@ import { DataFolder } from '../ingest/data-folder.ts';
 import { NodeDisk } from '../ingest/disk/node-disk.ts';
 import { SteadyDisk } from '../ingest/disk/steady-disk.ts';
 import { LockedError } from '../ingest/lock-file.ts';
+import type { Source } from '../ingest/source.ts';
 import { systemReason } from '../ingest/system-reason.ts';
 import type { NewToken } from './access/first-tokens.ts';
 import { QuotaFile } from './access/quota-file.ts';
@@ -35,6 +36,8 @@ import { Readiness } from './readiness.ts';
 import type { Settings } from './settings.ts';
 import { asStartError, findAdvice, StartError, systemSentence } from './start-error.ts';
 import type { Backend, TakenMemory } from './store/backend.ts';
+import { SourceFile } from './store/source-file.ts';
+import { joinSources, Sources } from './store/sources.ts';
 import { packageVersion } from './version.ts';
 
 /** A service that runs. */
@@ -83,25 +86,26 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       const path = join(settings.dataDir, name);
       log({ level: 'error', event: 'data_unused', path, used: folder.storePath });
     }
-    const stored = { ...settings, dataDir: folder.storePath };
-    return await startIn(folder, options.openBackend(stored), { ...options, settings: stored });
+    const file = new SourceFile(new NodeDisk(), folder.storePath);
+    const { sources: made, isDamaged } = await file.open();
+    if (isDamaged) log({ level: 'error', event: 'source_file_repaired' });
+    const sources = joinSources(settings.sources, made);
+    const stored = { ...settings, dataDir: folder.storePath, sources };
+    const parts = { ...options, settings: stored, keptSources: { file, made } };
+    return await startIn(folder, options.openBackend(stored), parts);
   } catch (error) {
     await folder.release();
     throw error;
   }
 }
 
-async function startIn(
-  folder: DataFolder,
-  backend: Backend,
-  {
-    settings,
-    clock,
-    log,
-    isStrict = false,
-    refusedTokenWaitMs,
-  }: Omit<ServiceOptions, 'openBackend'>,
-): Promise<Service> {
+type StartParts = Omit<ServiceOptions, 'openBackend'> & {
+  /** The sources that were made over HTTP. */
+  readonly keptSources: { readonly file: SourceFile; readonly made: readonly Source[] };
+};
+
+async function startIn(folder: DataFolder, backend: Backend, parts: StartParts): Promise<Service> {
+  const { settings, clock, log, isStrict = false, refusedTokenWaitMs, keptSources } = parts;
   const readiness = new Readiness();
   let server: HttpServer | undefined;
   let metrics: Metrics | undefined;
@@ -127,6 +131,7 @@ async function startIn(
     });
     opened = await openServiceTokens(settings, clock, log);
     const { tokens, made } = opened;
+    const sources = new Sources({ ...keptSources, intake, store: backend.sources, definitions });
     const memory = divideMemory(settings);
     const followers = openFollowers(backend, clock, instanceKey, memory.shares.followed);
     // Nobody asks before it listens.
@@ -134,7 +139,7 @@ async function startIn(
     metrics = createMetrics({ backend, caller, followers, readiness, definitions, requests });
     const app = createApp({
       memory,
-      ...{ profile, catalogue, definitions, caller, intake, followers, tokens, quotas },
+      ...{ profile, catalogue, definitions, caller, intake, sources, followers, tokens, quotas },
       callerQueries: new CallerQueries(engine),
       defaultSource: must(intake.findSource(settings.defaultSource)),
       ...{ refusedTokenWaitMs, readiness, clock, log, metrics },
@@ -147,7 +152,7 @@ async function startIn(
     log({ level: 'info', event: 'started', url, endpoints: catalogue.list().length });
     const stop = stopOnce({
       ...{ server, backend, caller, followers, definitions, readiness, clock, log, metrics },
-      ...{ folder, quotas },
+      ...{ folder, quotas, sources },
       takenMemory: () => measureMemory(requests(), caller),
     });
     const { replaced } = folder;
@@ -286,6 +291,7 @@ function stopOnce(parts: {
   readonly metrics: Metrics;
   readonly folder: DataFolder;
   readonly quotas: Quotas;
+  readonly sources: Sources;
   readonly takenMemory: () => TakenMemory;
 }): Stop {
   const {
@@ -300,6 +306,7 @@ function stopOnce(parts: {
     metrics,
     folder,
     quotas,
+    sources,
     takenMemory,
   } = parts;
   const timer = setInterval(() => {
@@ -318,6 +325,7 @@ function stopOnce(parts: {
       caller.giveUp();
     };
     await Promise.all([caller.close(), server.drain({ giveUp })]);
+    await sources.close();
     await definitions.close();
     await quotas.close();
     metrics.close();

@@ -161,7 +161,7 @@ export const SETTING_TABLE = {
     subject: 'Sources and queries',
     summary: 'sources beside the nine built in',
     details:
-      'The path behind the colon is where an event names its project; without it that is the field `project`.',
+      'The path behind the colon is where an event names its project; without it that is the field `project`. More can be [made while weir runs](ingest.md#add-your-own).',
     kind: sourcesKind(),
     defaultText: 'none',
     defaultValue: () => [],

@@ -96,6 +96,11 @@ export function authorizeProject(grant: Grant, project: string): void {
   throw outOfReach(grant, `the project ${echo(project)}`);
 }
 
+/** Whether a token may be told names that it does not know: one that is bound to some must not learn others. */
+export function mayLearnNames({ sources, endpoints }: Grant): boolean {
+  return sources === 'all' && endpoints === 'all';
+}
+
 type Named = Pick<Definition, 'id' | 'name' | 'aliases'>;
 
 export function mayCall({ endpoints }: Grant, { id, name, aliases }: Named): boolean {

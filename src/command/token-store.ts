@@ -1,11 +1,14 @@
 import { z } from 'zod';
 import { findStorePath } from '../../ingest/data-folder.ts';
-import { SourceDirectory } from '../../ingest/source.ts';
+import { NodeDisk } from '../../ingest/disk/node-disk.ts';
+import { type Source, SourceDirectory } from '../../ingest/source.ts';
 import { parseQuotaChange, parseTokenOrder } from '../access/token-order.ts';
 import { openFileTokens, type Tokens } from '../access/tokens.ts';
 import { prepareDataDir } from '../data-dir.ts';
 import type { Settings } from '../settings.ts';
 import { StartError } from '../start-error.ts';
+import { SourceFile } from '../store/source-file.ts';
+import { joinSources } from '../store/sources.ts';
 import { CommandFailure, type CommandWorld } from './command.ts';
 import { checkFolder } from './folder-command.ts';
 import { withFolderLock } from './folder-lock.ts';
@@ -106,8 +109,8 @@ export class FolderTokens implements TokenStore {
   async create(order: object): Promise<ListedToken & { readonly token: string }> {
     // The service may not have started there yet.
     await asFailure(() => prepareDataDir(this.#dataDir));
-    return this.#change(async (tokens) => {
-      const sources = new SourceDirectory(this.#settings.sources);
+    return this.#change(async (tokens, storePath) => {
+      const sources = new SourceDirectory(await this.#sources(storePath));
       const parsed = parseTokenOrder(order, {
         nowMs: this.#world.wallMs(),
         hasSource: (name) => sources.findByName(name) !== undefined,
@@ -125,12 +128,20 @@ export class FolderTokens implements TokenStore {
     return this.#change((tokens) => tokens.revoke(id));
   }
 
-  async #change<T>(work: (tokens: Tokens) => Promise<T>): Promise<T> {
+  async #change<T>(work: (tokens: Tokens, storePath: string) => Promise<T>): Promise<T> {
     await checkFolder(this.#dataDir);
     const advice = 'Where a service runs there, ask it: --url URL';
     return withFolderLock({ dataDir: this.#dataDir, advice }, this.#world, async (storePath) =>
-      work(await this.#open(storePath)),
+      work(await this.#open(storePath), storePath),
     );
+  }
+
+  /** Those of the settings, and those that were made over HTTP. */
+  async #sources(storePath: string): Promise<readonly Source[]> {
+    return asFailure(async () => {
+      const { sources: made } = await new SourceFile(new NodeDisk(), storePath).read();
+      return joinSources(this.#settings.sources, made);
+    });
   }
 
   #open(storePath: string): Promise<Tokens> {

@@ -15,6 +15,7 @@ import { DEFINITION_ENDING } from '../definition/definition-reading.ts';
 import { KEPT_ENDING } from '../definition/kept-files.ts';
 import { echo } from '../echo.ts';
 import { INSTANCE_KEY_FILE } from '../instance-key.ts';
+import { SOURCE_FILE_NAME } from '../store/source-file.ts';
 import type { CommandWorld } from './command.ts';
 import { damageText, events, tailText } from './damage-text.ts';
 import { type FoundFolder, folderCommand, jsonText } from './folder-command.ts';
@@ -23,7 +24,7 @@ import { showShare } from './progress.ts';
 
 /** Files with a checksum beside log and segments. */
 export const SMALL_FILES: SmallFileNames = {
-  pairs: [TOKEN_FILE_NAME],
+  pairs: [TOKEN_FILE_NAME, SOURCE_FILE_NAME],
   singles: [CLOCK_FILE, INSTANCE_KEY_FILE, QUOTA_FILE],
   folders: [
     { name: 'endpoints', ending: DEFINITION_ENDING, hasCopies: true },

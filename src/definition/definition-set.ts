@@ -37,7 +37,7 @@ type ExtendedEndpoint = {
 
 /**
  * Definitions that are in force together: each bound, among the others. A set never changes; the
- * next one is made `after` it, and binds only what may have another meaning there.
+ * next one is made `after` it, and binds only what could not be bound or may have another meaning there.
  */
 export class DefinitionSet {
   /** In the order they were given, without those that cannot be called. */
@@ -143,8 +143,10 @@ export class DefinitionSet {
     const known = this.#outcomes.get(saved);
     if (known !== undefined) return known;
     const before = this.#before === undefined ? undefined : this.#before.#outcomes.get(saved);
+    // What could not be bound may be now: there may be a source that it names.
     const isSame =
       before !== undefined &&
+      isEndpoint(before.result) &&
       [...before.asked].every(([name, was]) => this.#byName.get(name) === was);
     const outcome = isSame ? before : this.#bind(saved);
     this.#outcomes.set(saved, outcome);

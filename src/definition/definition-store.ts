@@ -5,7 +5,7 @@ import {
   COPY_ENDING,
   judgePair,
   passOverMissing,
-  writeChecked,
+  writePair,
 } from '../../ingest/checked-file.ts';
 import { type Disk, DiskError, namesIn } from '../../ingest/disk/disk.ts';
 import { TEMPORARY_ENDING } from '../../ingest/segment-name.ts';
@@ -53,9 +53,7 @@ export class DefinitionStore {
   /** Writes a text, in place of the one before. After a rejection with a `DiskError` either of the two may be there. */
   async write(id: string, fileText: string): Promise<void> {
     await this.#makeFolder();
-    const path = this.pathOf(id);
-    await writeChecked(this.#disk, path, fileText);
-    await writeChecked(this.#disk, path + COPY_ENDING, fileText);
+    await writePair(this.#disk, this.pathOf(id), fileText);
   }
 
   /** Rejects with a `DiskError`; it may be gone all the same. */

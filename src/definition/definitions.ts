@@ -148,6 +148,15 @@ export class Definitions {
     return this.#reloadingAgain;
   }
 
+  /** Binds what could not be bound once more: to be called when there is a source that was not there before. */
+  tryAgain(): Promise<void> {
+    return this.#changes.run(async () => {
+      this.#folderFiles.tryAgain();
+      this.#adopt(this.#bind(this.#stored, this.#folderFiles.inForce(), new Set()), this.#stored);
+      this.#settleFolder();
+    });
+  }
+
   /** Resolves when no change is under way any more. */
   async close(): Promise<void> {
     await this.#changes.settled();

@@ -57,6 +57,11 @@ export class FolderFiles {
     return fresh.map(([, problem]) => problem);
   }
 
+  /** Has `settle` look again at what is refused: what it needs may be there now. */
+  tryAgain(): void {
+    this.#isSettled = false;
+  }
+
   /** Reads what was found; the messages of files that do not parse. */
   take(files: ReadonlyMap<string, FoundFile>): readonly string[] {
     const read = new Map<string, { readonly found: FoundFile; readonly saved: Reading }>();

@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http';
+import { hint } from '../../engine/plan/binder/nearest-name.ts';
 import { ADDRESS_KEYS } from '../../ingest/known-key.ts';
 import type { Source } from '../../ingest/source.ts';
-import { authorizeSource, type Grant } from '../access/grant.ts';
+import { authorizeSource, type Grant, mayLearnNames } from '../access/grant.ts';
 import type { ParameterTexts } from '../definition/parameters.ts';
 import { echo } from '../echo.ts';
 import { ServiceError } from '../errors.ts';
@@ -37,7 +38,7 @@ export function sourceOfToken(
  * @throws ServiceError when none is named, the token is not for it, or there is none of the name.
  */
 export function mustFindSource(
-  intake: Pick<LogIntake, 'findSource'>,
+  intake: Pick<LogIntake, 'findSource' | 'listSources'>,
   address: string | undefined,
   grant: Grant,
 ): Source {
@@ -55,8 +56,19 @@ export function mustFindSource(
   const source = intake.findSource(address);
   authorizeSource(grant, address, source);
   if (source !== undefined) return source;
-  throw new ServiceError(
+  throw unknownSource(address, intake, grant);
+}
+
+/** That there is no such source, which may be meant, and how one is made. */
+export function unknownSource(
+  address: string,
+  intake: Pick<LogIntake, 'listSources'>,
+  grant: Grant,
+): ServiceError {
+  const names = mayLearnNames(grant) ? intake.listSources().map(({ name }) => name) : [];
+  const near = hint(address, names);
+  return new ServiceError(
     'unknown_source',
-    `there is no source ${echo(address)}; GET /api/sources lists them`,
+    `there is no source ${echo(address)}${near}${near === '' ? ';' : ''} GET /api/sources lists them, and PUT /api/sources/NAME makes one, with a token that may manage`,
   );
 }

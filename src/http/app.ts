@@ -28,6 +28,7 @@ import type { Metrics } from '../metrics/metrics.ts';
 import type { Profile } from '../profile.ts';
 import type { Readiness } from '../readiness.ts';
 import type { LogIntake } from '../store/log-intake.ts';
+import type { Sources } from '../store/sources.ts';
 import { packageVersion } from '../version.ts';
 import { AnswerBudget } from './answer-budget.ts';
 import { BodyReader } from './body.ts';
@@ -47,6 +48,8 @@ export type AppOptions = {
   readonly caller: EndpointCaller;
   readonly callerQueries: CallerQueries;
   readonly intake: LogIntake;
+  /** Left out, no sources can be made. */
+  readonly sources?: Sources | undefined;
   readonly followers: Followers;
   /** Of senders who name none. */
   readonly defaultSource: Source;

@@ -5,6 +5,7 @@ import { tenantOf } from '../access/tenant.ts';
 import type { Tokens } from '../access/tokens.ts';
 import { parseIsoTimestampUs } from '../definition/iso-timestamp.ts';
 import type { ParameterTexts } from '../definition/parameters.ts';
+import { unknownSource } from '../doors/post-address.ts';
 import { echo } from '../echo.ts';
 import { ServiceError } from '../errors.ts';
 import type { Followers, FollowStart } from '../follow/followers.ts';
@@ -77,7 +78,7 @@ export const FOLLOW_TEXT: OperationText = {
 
 /** Follows a source: the path's parameter is its name or id. */
 export function followHandler(options: {
-  readonly intake: Pick<LogIntake, 'findSource'>;
+  readonly intake: Pick<LogIntake, 'findSource' | 'listSources'>;
   readonly followers: Followers;
   readonly tokens: Pick<Tokens, 'stillGrants'>;
 }): GuardedOperation['handle'] {
@@ -86,9 +87,7 @@ export function followHandler(options: {
     const name = pathParameter(request);
     const source = intake.findSource(name);
     authorizeEvents(grant, name, source);
-    if (source === undefined) {
-      throw new ServiceError('unknown_source', `there is no source ${echo(name)}`);
-    }
+    if (source === undefined) throw unknownSource(name, intake, grant);
     const project = oneText(query, 'project');
     if (project === '') throw invalid('project', 'a project', project);
     if (project !== undefined) authorizeProject(grant, project);

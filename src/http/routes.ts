@@ -3,8 +3,8 @@ import { findCalled } from '../call/called-endpoint.ts';
 import { countingPosts, doorRoutes, LOG_PATHS } from '../doors/doors.ts';
 import { LOG_TEXT, logHandler } from '../doors/log-route.ts';
 import { CALL_TEXT } from '../openapi/call-text.ts';
-import type { OperationText, Schema } from '../openapi/operation-text.ts';
-import { refTo } from '../openapi/schemas.ts';
+import type { AnswerText, OperationText, Schema } from '../openapi/operation-text.ts';
+import { objectOf, PROJECT_RULE, refTo } from '../openapi/schemas.ts';
 import type { AnswerBudget } from './answer-budget.ts';
 import type { AppOptions } from './app.ts';
 import type { BodyReader } from './body.ts';
@@ -22,7 +22,7 @@ import {
   pathParameter,
   type Route,
 } from './route.ts';
-import { sourceListHandler } from './source-route.ts';
+import { sourceListHandler, sourceMakingHandler } from './source-route.ts';
 import { tokenRoutes } from './token-routes.ts';
 import type { WorkTurns } from './work-turns.ts';
 
@@ -56,7 +56,7 @@ export function serviceRoutes(options: RouteOptions): readonly Route[] {
   const routes: readonly Route[] = [
     firstLogs!,
     ...endpointRoutes(options),
-    sourceRoute(options),
+    ...sourceRoutes(options),
     ...tokenRoutes(options),
     followRoute(options),
     ...otherLogs,
@@ -131,8 +131,8 @@ function endpointRoutes(options: RouteOptions): readonly Route[] {
   ];
 }
 
-function sourceRoute({ intake, profile }: RouteOptions): Route {
-  return {
+function sourceRoutes({ intake, sources, callBodies, profile }: RouteOptions): readonly Route[] {
+  const list: Route = {
     path: '/api/sources',
     operations: {
       GET: {
@@ -145,6 +145,42 @@ function sourceRoute({ intake, profile }: RouteOptions): Route {
       },
     },
   };
+  if (sources === undefined) return [list];
+  const making: GuardedOperation = {
+    ...SOURCE_TEXT,
+    access: MANAGING,
+    handle: sourceMakingHandler(sources, callBodies),
+  };
+  const pathParameters = { name: { description: 'Name of the source' } };
+  return [list, { path: '/api/sources/:name', pathParameters, operations: { PUT: making } }];
+}
+
+/** What is told of making a source. */
+const SOURCE_TEXT: OperationText = {
+  summary: 'Make a source',
+  description:
+    'Posts, queries and followers find it at once. One that is there with the same rule stays as it is; no rule can be changed.',
+  tag: 'sources',
+  body: {
+    isRequired: false,
+    description: 'Where events of the source name their project; `project` without a body',
+    content: {
+      'application/json': {
+        schema: objectOf({}, { project: PROJECT_RULE }),
+        example: { project: 'metadata.project' },
+      },
+    },
+  },
+  answers: {
+    200: sourceAnswer('It is there already, with this rule'),
+    201: sourceAnswer('It is made'),
+  },
+  failures: ['invalid_body', 'invalid_source', 'source_conflict', 'overloaded', 'storage_failed'],
+};
+
+function sourceAnswer(description: string): AnswerText {
+  const schema = objectOf({ result: refTo('Source') });
+  return { description, content: { 'application/json': { schema } } };
 }
 
 function followRoute(options: RouteOptions): Route {

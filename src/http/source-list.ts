@@ -6,6 +6,8 @@ type ListedSource = {
   /** Its UUID. */
   readonly id: string;
   readonly name: string;
+  /** Where an event names its project. */
+  readonly project: string;
   readonly events?: number;
   readonly bytes?: number;
 };

@@ -1,20 +1,61 @@
+import { z } from 'zod';
+import { projectRuleOf, type Source } from '../../ingest/source.ts';
 import { mayUseSource } from '../access/grant.ts';
+import { tenantOf } from '../access/tenant.ts';
+import { echo } from '../echo.ts';
+import { ServiceError } from '../errors.ts';
+import { SOURCE_BODY_BYTES_MAX } from '../limits.ts';
 import type { LogIntake } from '../store/log-intake.ts';
+import type { Sources } from '../store/sources.ts';
+import { type BodyReader, hasBody } from './body.ts';
+import { readJsonBody } from './json-body.ts';
 import { sendJson } from './response.ts';
-import type { GuardedOperation } from './route.ts';
+import { type GuardedOperation, pathParameter } from './route.ts';
 import type { SourceListForm } from './source-list.ts';
 
 type Handle = GuardedOperation['handle'];
 
+/** What describes a source. Without a rule it has that of `SOURCES` without one. */
+const ORDER = z.strictObject({ project: z.string().default('project') });
+
 /**
- * The names and ids of all sources that a token is for: whoever may post must know where to. A token
+ * The names, ids and project rules of all sources that a token is for: whoever may post must know where to. A token
  * that may manage also sees how much each holds.
  */
 export function sourceListHandler(intake: LogIntake, { bodyOf }: SourceListForm): Handle {
   return (_request, response, { grant }) => {
     const sizes = grant.scopes.includes('manage') ? intake.sizes() : undefined;
     const visible = intake.listSources().filter((source) => mayUseSource(grant, source));
-    const sources = visible.map(({ id, name }) => ({ id, name, ...sizes?.get(name) }));
+    const sources = visible.map((source) => ({ ...told(source), ...sizes?.get(source.name) }));
     sendJson(response, 200, bodyOf(sources));
   };
+}
+
+/** Makes a source, or finds it there as it is asked for. When it has answered, the source outlasts a crash. */
+export function sourceMakingHandler(sources: Sources, bodies: BodyReader): Handle {
+  return async (request, response, { grant }) => {
+    const terms = { bytesMax: SOURCE_BODY_BYTES_MAX, tenant: tenantOf(grant) };
+    const isDescribed = hasBody(request);
+    const value = isDescribed ? await readJsonBody(request, response, { bodies, terms }) : {};
+    const { source, isNew } = await sources.put(pathParameter(request), ruleIn(value));
+    sendJson(response, isNew ? 201 : 200, { result: told(source) });
+  };
+}
+
+function told(source: Source): {
+  readonly id: string;
+  readonly name: string;
+  readonly project: string;
+} {
+  return { id: source.id, name: source.name, project: projectRuleOf(source) };
+}
+
+/** @throws ServiceError for what does not describe a source. */
+function ruleIn(value: unknown): string {
+  const order = ORDER.safeParse(value);
+  if (order.success) return order.data.project;
+  throw new ServiceError(
+    'invalid_body',
+    `a source must be described by {"project": "project"} or {"project": "metadata.PATH"}; got ${echo(JSON.stringify(value))}`,
+  );
 }

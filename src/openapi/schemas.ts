@@ -70,6 +70,11 @@ const DEFINITION = {
   query: { type: 'string', description: 'The statement' },
 } as const;
 
+export const PROJECT_RULE: Schema = {
+  type: 'string',
+  description: 'Where an event names its project: `project`, or a path such as `metadata.project`',
+};
+
 /** Of a definition that adds to another. */
 const EXTENSION = {
   extends: { type: 'string', description: 'The definition whose callers see its tables, too' },
@@ -177,13 +182,13 @@ export const SCHEMAS = {
     { line: PLACE.line, column: PLACE.column, caret: PLACE.caret },
   ),
   Source: objectOf(
-    { id: { type: 'string', format: 'uuid' }, name: STRING },
+    { id: { type: 'string', format: 'uuid' }, name: STRING, project: PROJECT_RULE },
     { events: COUNT, bytes: COUNT },
   ),
   NumberedSource: {
     description: 'A source as the analytics container lists it',
     ...objectOf(
-      { id: COUNT, token: { type: 'string', format: 'uuid' }, name: STRING },
+      { id: COUNT, token: { type: 'string', format: 'uuid' }, name: STRING, project: PROJECT_RULE },
       { events: COUNT, bytes: COUNT },
     ),
   },

@@ -3,6 +3,7 @@ import type { RecoveryProgress } from '../../ingest/log/log-recovery.ts';
 import type { LogStats } from '../../ingest/log/write-ahead-log.ts';
 import type { SourceStats } from '../../ingest/log-store.ts';
 import type { MemoryStats } from '../../ingest/memory-budget.ts';
+import type { Source } from '../../ingest/source.ts';
 import type { QueryEngine } from '../call/query-engine.ts';
 import type { IngestCount } from './ingest-counts.ts';
 import type { LogIntake } from './log-intake.ts';
@@ -66,11 +67,23 @@ export type TakenMemory = {
   readonly requests: number;
 };
 
+/** Where sources are added while the service runs. */
+export interface SourceStore {
+  /**
+   * Whether events are stored under a name that no source has, as after a source was taken out of the settings. To be
+   * called after `recover`.
+   */
+  holdsEventsOf(name: string): boolean;
+  /** From now on posts, texts and followers find the source. Its name is new, and no events are stored under it. */
+  add(source: Source): void;
+}
+
 /** The engine and the store of logs behind the service's doors. */
 export interface Backend {
   readonly engine: QueryEngine;
   readonly intake: LogIntake;
   readonly published: PublishedEvents;
+  readonly sources: SourceStore;
   /** Reads what is stored; calls are taken only after it. */
   recover(nowUs: number, observer: RecoveryObserver): Promise<void>;
   /** To be called about once a second: seals, expires. Without `memory` logs have their share of the memory alone. */

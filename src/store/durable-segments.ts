@@ -129,6 +129,11 @@ export class DurableSegments {
     }
   }
 
+  /** Whether there are segment files of a source, read or not. To be called after the recovery. */
+  hasFilesOf(source: string): boolean {
+    return (this.#folder?.segments(source).length ?? 0) > 0;
+  }
+
   /** To be called about once a second. */
   tick(): void {
     this.#writing ??= this.#writeManifest().finally(() => {

@@ -91,6 +91,11 @@ export class DurableStore {
     this.#isRecovered = true;
   }
 
+  /** Whether events are stored under a name, be it that of a source or not. To be called after the recovery. */
+  holdsEventsOf(source: string): boolean {
+    return this.store.hasSource(source) || this.#durableSegments.hasFilesOf(source);
+  }
+
   /** To be called about once a second: seals, stores, merges, expires, shortens the log. */
   tick(nowUs: number): void {
     if (!this.#isRecovered) return;

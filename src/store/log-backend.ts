@@ -12,7 +12,7 @@ import { StackThrottle } from '../log-throttle.ts';
 import { divideMemory, lentBytes, type MemoryDivision } from '../memory-shares.ts';
 import { profileOf } from '../profile.ts';
 import type { Settings } from '../settings.ts';
-import type { Backend, BackendStats, TakenMemory } from './backend.ts';
+import type { Backend, BackendStats, SourceStore, TakenMemory } from './backend.ts';
 import { DurableStore } from './durable-store.ts';
 import { IngestCounts } from './ingest-counts.ts';
 import type { PublishedEvents } from './published-events.ts';
@@ -85,6 +85,7 @@ export function openBackend(options: {
     engine,
     intake,
     published: publishedEvents(durable.store, directory),
+    sources: sourceStore(durable, directory),
     recover: (nowUs, observer) => durable.recover(nowUs, observer),
     tick: (nowUs, memory) => {
       if (memory !== undefined && storeBytesMax === undefined) {
@@ -154,6 +155,16 @@ function budgetOf(
     backlogBytesMax: shares.backlog,
     segmentBytesMin: shares.segments,
   });
+}
+
+function sourceStore(durable: DurableStore, directory: SourceDirectory): SourceStore {
+  return {
+    holdsEventsOf: (name) => durable.holdsEventsOf(name),
+    add: (source) => {
+      durable.store.addSource(source.name);
+      directory.add(source);
+    },
+  };
 }
 
 function publishedEvents(store: LogStore, { sources }: SourceDirectory): PublishedEvents {

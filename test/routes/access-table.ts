@@ -137,6 +137,10 @@ export const ACCESS_TABLE: readonly AccessRow[] = [
   }),
   managing('DELETE /api/tokens/:id', '/api/tokens/none', { status: 404 }),
   managing('GET /api/sources', '/api/sources', { needs: 'any token' }),
+  managing('PUT /api/sources/:name', '/api/sources/postgres.logs', {
+    body: '{}',
+    type: 'application/json',
+  }),
   {
     route: 'GET /api/sources/:idOrName/tail',
     needs: 'query',

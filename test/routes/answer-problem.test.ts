@@ -43,7 +43,7 @@ const BAD: readonly (readonly [RegExp, number, string, Readonly<Record<string, s
   [/pages/, 200, '{"result":[]}', { 'access-control-allow-origin': 'null' }],
   [/not documented in/, 200, '{"result":[]}', { 'content-type': 'text/html' }],
   [/object/, 200, '[]'],
-  [/uuid/, 200, '{"result":[{"id":"a","name":"b"}]}'],
+  [/uuid/, 200, '{"result":[{"id":"a","name":"b","project":"project"}]}'],
   [/code/, 400, failure('missing_parameter')],
 ];
 
@@ -66,7 +66,11 @@ test('answers that nobody should get are found out', async () => {
 test('an answer as documented is no problem, unless it refuses what was right', async () => {
   await withDocument((document) => {
     const headers = new Map(Object.entries(HEADERS));
-    const good = { status: 200, headers, text: `{"result":[{"id":"${ID}","name":"b"}]}` };
+    const good = {
+      status: 200,
+      headers,
+      text: `{"result":[{"id":"${ID}","name":"b","project":"project"}]}`,
+    };
     equal(answerProblem(document, { ...LIST, isValid: true }, good), undefined);
     const refused = { status: 400, headers, text: failure('invalid_request') };
     equal(answerProblem(document, LIST, refused), undefined);

@@ -91,6 +91,7 @@ function pathTexts(
   name: string,
   disposable: Disposable,
 ): readonly string[] {
+  if (path === '/api/sources/{name}') return ['app.logs', 'shop.logs'];
   if (path.startsWith('/api/sources/')) return ['postgres.logs', 'gotrue.logs.prod'];
   if (path === '/api/endpoints/{idOrName}') {
     // An id is the definition there, and not called; a name alone has a path of its own.

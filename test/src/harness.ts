@@ -41,6 +41,7 @@ import { Readiness } from '../../src/readiness.ts';
 import { asServiceErrors } from '../../src/store/intake-errors.ts';
 import type { LogIntake } from '../../src/store/log-intake.ts';
 import type { PublishedEvents } from '../../src/store/published-events.ts';
+import { Sources } from '../../src/store/sources.ts';
 import { ModelDisk } from '../support/model-disk.ts';
 
 export const PRIVATE = 'private-token';
@@ -248,6 +249,15 @@ export function fakeDefinitions(): Promise<Definitions> {
   });
 }
 
+/** The sources of an intake, to which some are added that nobody can post to. */
+function fakeSources(intake: LogIntake, definitions: Definitions): Sources {
+  return new Sources({
+    ...{ intake, definitions, made: [] },
+    file: { write: async () => {} },
+    store: { holdsEventsOf: () => false, add: () => {} },
+  });
+}
+
 export type TestApp = {
   readonly port: number;
   readonly caller: EndpointCaller;
@@ -279,7 +289,7 @@ export async function withApp(
     readonly isStarting?: boolean;
     readonly profile?: ProfileName;
     readonly metrics?: Metrics;
-    /** Left out, definitions can be read and not changed. */
+    /** Left out, definitions can be read and not changed, and no sources made. */
     readonly definitions?: Definitions;
     /** How slow callers may be. */
     readonly callers?: Partial<CallerLimits>;
@@ -309,6 +319,7 @@ export async function withApp(
     callsMax: options.callsMax,
     queryMsMax: options.queryMsMax,
   });
+  const intake = options.intake ?? fakeIntake(stored);
   const profile = profileOf(options.profile ?? 'default');
   const ids = new EventIds(InstanceKey.random());
   const reader = new EventReader({ engine, events: NO_EVENTS, ids, nowUs: clock.nowUs });
@@ -318,7 +329,7 @@ export async function withApp(
     catalogue,
     caller,
     callerQueries: new CallerQueries({ prepareInPieces: fakePrepareInPieces }),
-    intake: options.intake ?? fakeIntake(stored),
+    intake,
     defaultSource: must(sourcesFrom(DEFAULT_SOURCE).sources[0]),
     tokens,
     readiness,
@@ -333,6 +344,7 @@ export async function withApp(
     refusedTokenWaitMs: options.refusedTokenWaitMs ?? 1,
     metrics: options.metrics,
     definitions: options.definitions,
+    sources: options.definitions && fakeSources(intake, options.definitions),
   });
   const address = { host: '127.0.0.1', port: 0 };
   const server = await HttpServer.listen(app, address, profile, options.callers);

@@ -38,6 +38,10 @@ function fakeBackend(calls: string[], run: Run = echoRun): Backend {
     },
     intake: fakeIntake([]),
     published: NO_EVENTS,
+    sources: {
+      holdsEventsOf: () => false,
+      add: () => {},
+    },
     recover: async (nowUs) => {
       calls.push(`recover ${nowUs}`);
     },

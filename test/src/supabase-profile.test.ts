@@ -161,6 +161,7 @@ test('the sources are a bare list, their UUIDs called tokens beside numbers that
       id: 1181678342,
       token: BUILT_IN_SOURCES.find(({ name }) => name === 'postgres.logs')!.id,
       name: 'postgres.logs',
+      project: 'project',
     });
     assert.equal(new Set(json.map(({ id }: { id: number }) => id)).size, json.length);
   });

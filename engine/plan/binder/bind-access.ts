@@ -12,7 +12,8 @@ import type { Expression } from '../expression.ts';
 import { coerce, nullOf } from './coercion.ts';
 import type { ExpressionContext } from './context.ts';
 import { indicesNamed } from './name-index.ts';
-import { hint, refuse } from './refusal.ts';
+import { hint } from './nearest-name.ts';
+import { refuse } from './refusal.ts';
 import { dynamicField, fieldOfVariable, structField } from './scope.ts';
 
 type NameSyntax = Syntax & { readonly kind: 'name' };

@@ -12,8 +12,9 @@ import { bindCurrentTime, intervalArguments } from './bind-time.ts';
 import { bindWindowCall } from './bind-window.ts';
 import type { ExpressionContext } from './context.ts';
 import { functionNames, isCallable } from './function-names.ts';
+import { hint } from './nearest-name.ts';
 import { chooseOverload } from './overload.ts';
-import { hint, refuse } from './refusal.ts';
+import { refuse } from './refusal.ts';
 import { whyRefused } from './refused-functions.ts';
 
 export type CallSyntax = Syntax & { readonly kind: 'call' };

@@ -13,8 +13,9 @@ import type { Binding } from './binding.ts';
 import type { CommonTables } from './common-tables.ts';
 import type { Place } from './context.ts';
 import { itemsNamed } from './name-index.ts';
+import { hint } from './nearest-name.ts';
 import type { OuterScope } from './outer-scope.ts';
-import { hint, refuse } from './refusal.ts';
+import { refuse } from './refusal.ts';
 import type { Relation } from './relation.ts';
 import {
   checkDistinctNames,

@@ -17,8 +17,9 @@ import { sortKey } from './bind-order.ts';
 import { checkGroupable, coerce } from './coercion.ts';
 import type { ExpressionContext } from './context.ts';
 import { functionNames } from './function-names.ts';
+import { hint } from './nearest-name.ts';
 import { chooseOverload } from './overload.ts';
-import { hint, refuse } from './refusal.ts';
+import { refuse } from './refusal.ts';
 import type { WindowRows } from './windows.ts';
 
 /** A call with OVER becomes a column of the Window below. */

@@ -14,7 +14,8 @@ import { childrenOf } from '../expression-walk.ts';
 import type { LogicalPlan, ParameterDeclaration, View, Views } from '../logical-plan.ts';
 import { columnsMadeBy, inputsOf, passesOn } from '../optimize/plan-walk.ts';
 import { ExpressionIdentities } from './identity.ts';
-import { hint, refuse } from './refusal.ts';
+import { hint } from './nearest-name.ts';
+import { refuse } from './refusal.ts';
 
 /** What a query is bound against. */
 export type BindEnvironment = {

@@ -20,7 +20,8 @@ import type { Span } from '../../query-error.ts';
 import type { TypeName } from '../../sql/ast.ts';
 import type { Expression } from '../expression.ts';
 import { typedNull } from './coercion.ts';
-import { hint, refuse } from './refusal.ts';
+import { hint } from './nearest-name.ts';
+import { refuse } from './refusal.ts';
 
 const TYPES: ReadonlyMap<string, SqlType> = new Map(
   [

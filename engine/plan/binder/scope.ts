@@ -6,8 +6,9 @@ import { columnReference } from '../expression-walk.ts';
 import type { ScanColumn } from '../logical-plan.ts';
 import type { Binding } from './binding.ts';
 import { itemsNamed } from './name-index.ts';
+import { hint } from './nearest-name.ts';
 import type { OuterScope } from './outer-scope.ts';
-import { hint, refuse } from './refusal.ts';
+import { refuse } from './refusal.ts';
 
 /** A name in FROM that stands for a column; what it means over the columns of the plan. */
 export type ScopeColumn = { readonly name: string; readonly expression: Expression };

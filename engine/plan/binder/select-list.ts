@@ -5,7 +5,8 @@ import type { Expression } from '../expression.ts';
 import { pathText } from './bind-access.ts';
 import type { ExpressionBinder } from './bind-expression.ts';
 import { itemsNamed } from './name-index.ts';
-import { hint, refuse } from './refusal.ts';
+import { hint } from './nearest-name.ts';
+import { refuse } from './refusal.ts';
 import { type FromScope, type RangeVariable, type ScopeColumn, structField } from './scope.ts';
 
 /** One column of a select list, bound over FROM and, where it names them, aggregates. */

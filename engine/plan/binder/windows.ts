@@ -5,7 +5,8 @@ import type { ColumnId, Expression } from '../expression.ts';
 import { columnReference, readsAny } from '../expression-walk.ts';
 import type { FrameBound, SortKey, WindowCall, WindowColumn } from '../logical-plan.ts';
 import type { Binding } from './binding.ts';
-import { hint, refuse } from './refusal.ts';
+import { hint } from './nearest-name.ts';
+import { refuse } from './refusal.ts';
 
 /** Rows of one division and one order, and what is computed over them. */
 export type BoundWindow = WindowRows & {

@@ -153,7 +153,7 @@ test('words that are not understood end with 2, and what stands in the way with 
     [['a', 'b'], 2, /got "a", "b"\n/],
     [[SOURCE, '--last', 'all'], 2, /^last must be a whole number from 0 to 10000; got "all"\n/],
     [[SOURCE, '--since', 'now'], 2, /^since must be an ISO 8601 time; got "now"\n/],
-    [['nothing'], 1, /^there is no source "nothing"\n/],
+    [['nothing'], 1, /^there is no source "nothing"; GET \/api\/sources lists them/],
   ] as const) {
     const ended = await runWeir(['tail', ...words, '--url', service.url], { environment });
     assert.deepEqual([ended.status, ended.out], [status, '']);

@@ -1,0 +1,102 @@
+import { join } from 'node:path';
+import { z } from 'zod';
+import { COPY_ENDING, readPair, writePair } from '../../ingest/checked-file.ts';
+import { type Disk, DiskError } from '../../ingest/disk/disk.ts';
+import { parseSource, projectRuleOf, type Source } from '../../ingest/source.ts';
+import { SOURCES_MADE_MAX } from '../limits.ts';
+import { StartError } from '../start-error.ts';
+
+/** Its name in the store folder; a copy lies beside it. */
+export const SOURCE_FILE_NAME = 'sources.json';
+
+const CONTENT = z.strictObject({
+  version: z.literal(1),
+  sources: z.array(z.strictObject({ name: z.string(), project: z.string() })).max(SOURCES_MADE_MAX),
+});
+
+/** What the file of sources holds. */
+export type ReadSources = {
+  readonly sources: readonly Source[];
+  /** One of the two files was damaged; the other had every source. */
+  readonly isDamaged: boolean;
+};
+
+/**
+ * The file of a store folder that keeps the sources that were made over HTTP, and a copy of it, each with a checksum.
+ * Only who holds the folder's lock writes them.
+ *
+ * Law: one damaged file changes no source. Where both are damaged there is no start: senders wait, where without their
+ * source they would be refused for good.
+ */
+export class SourceFile {
+  readonly #disk: Disk;
+  readonly #path: string;
+
+  /** `storePath` is absolute. */
+  constructor(disk: Disk, storePath: string) {
+    this.#disk = disk;
+    this.#path = join(storePath, SOURCE_FILE_NAME);
+  }
+
+  /**
+   * The sources, none where there is no file. Changes nothing.
+   *
+   * @throws StartError when it cannot be read, or is not what this wrote.
+   */
+  async read(): Promise<ReadSources> {
+    return (await this.#read()).found;
+  }
+
+  /** As `read`; writes file and copy where they are not both whole. What the disk does not take is left to the next start. */
+  async open(): Promise<ReadSources> {
+    const { found, isPaired } = await this.#read();
+    if (!isPaired) {
+      await this.write(found.sources).catch((error: unknown) => {
+        if (!(error instanceof DiskError)) throw error;
+      });
+    }
+    return found;
+  }
+
+  /**
+   * When this resolves the sources outlast a crash, and damage to one of the files. After a rejection with a `DiskError`
+   * those from before may be there, or these.
+   */
+  write(sources: readonly Source[]): Promise<void> {
+    const content: z.infer<typeof CONTENT> = {
+      version: 1,
+      sources: sources.map((source) => ({ name: source.name, project: projectRuleOf(source) })),
+    };
+    return writePair(this.#disk, this.#path, `${JSON.stringify(content, null, 2)}\n`);
+  }
+
+  async #read(): Promise<{ readonly found: ReadSources; readonly isPaired: boolean }> {
+    const pair = await readPair(this.#disk, this.#path).catch((cause: unknown): never => {
+      if (!(cause instanceof DiskError)) throw cause;
+      throw new StartError(`the sources cannot be read: ${cause.message}`, cause);
+    });
+    if (pair.kind === 'missing') {
+      return { found: { sources: [], isDamaged: false }, isPaired: true };
+    }
+    if (pair.kind !== 'whole') throw this.#damageError('it and its copy are damaged');
+    const { body, isDamaged, isPaired } = pair;
+    return { found: { sources: this.#parse(Buffer.from(body).toString()), isDamaged }, isPaired };
+  }
+
+  /** @throws StartError for what another version wrote: its checksum is right. */
+  #parse(text: string): readonly Source[] {
+    const content = CONTENT.safeParse(JSON.parse(text));
+    if (!content.success) throw this.#damageError('another version of weir wrote it');
+    return content.data.sources.map(({ name, project }) => {
+      const source = parseSource(name, project);
+      if (typeof source === 'string') throw this.#damageError(source);
+      return source;
+    });
+  }
+
+  #damageError(reason: string): StartError {
+    return new StartError(
+      `${this.#path} must be the file of sources that weir wrote; ${reason}. Put it back from a backup, or remove it and ${this.#path}${COPY_ENDING} and name its sources in SOURCES, each with the rule that it had`,
+    );
+  }
+}

@@ -1,0 +1,146 @@
+import { DiskError } from '../../ingest/disk/disk.ts';
+import { SerialWork } from '../../ingest/serial-work.ts';
+import { parseSource, projectRuleOf, type Source } from '../../ingest/source.ts';
+import type { Definitions } from '../definition/definitions.ts';
+import { echo } from '../echo.ts';
+import { ServiceError } from '../errors.ts';
+import { SOURCES_MADE_MAX } from '../limits.ts';
+import { StartError } from '../start-error.ts';
+import type { SourceStore } from './backend.ts';
+import type { LogIntake } from './log-intake.ts';
+import type { SourceFile } from './source-file.ts';
+
+/**
+ * The only one who adds to the sources of a service, one after another: each is in its file before it counts, and counts
+ * from the moment that its change resolves. None is changed or removed: stored events have the project that the rule of
+ * their source gave them.
+ */
+export class Sources {
+  readonly #file: Pick<SourceFile, 'write'>;
+  readonly #intake: Pick<LogIntake, 'listSources'>;
+  readonly #store: SourceStore;
+  readonly #definitions: Pick<Definitions, 'catalogue' | 'tryAgain'>;
+  readonly #changes = new SerialWork();
+  /** What is in the file. */
+  #made: readonly Source[];
+
+  constructor(parts: {
+    readonly file: Pick<SourceFile, 'write'>;
+    readonly made: readonly Source[];
+    readonly intake: Pick<LogIntake, 'listSources'>;
+    readonly store: SourceStore;
+    readonly definitions: Pick<Definitions, 'catalogue' | 'tryAgain'>;
+  }) {
+    this.#file = parts.file;
+    this.#made = parts.made;
+    this.#intake = parts.intake;
+    this.#store = parts.store;
+    this.#definitions = parts.definitions;
+  }
+
+  /**
+   * Makes the source of this name and project rule; one that is there with the same rule stays as it is.
+   *
+   * @throws ServiceError when there cannot be such a source, or it cannot be written.
+   */
+  put(name: string, rule: string): Promise<{ readonly source: Source; readonly isNew: boolean }> {
+    return this.#changes.run(async () => {
+      const source = parseSource(name, rule);
+      if (typeof source === 'string') throw new ServiceError('invalid_source', source);
+      const known = this.#intake.listSources().find((each) => each.name === name);
+      if (known !== undefined) {
+        checkSameRule(known, rule);
+        return { source: known, isNew: false };
+      }
+      this.#checkFree(name);
+      const made = [...this.#made, source];
+      await this.#write(made);
+      this.#made = made;
+      this.#store.add(source);
+      await this.#definitions.tryAgain();
+      return { source, isNew: true };
+    });
+  }
+
+  /** Resolves when no change is under way any more. */
+  close(): Promise<void> {
+    return this.#changes.settled();
+  }
+
+  /** @throws ServiceError when a new source cannot have the name, or there are as many as there may be. */
+  #checkFree(name: string): void {
+    if (this.#made.length >= SOURCES_MADE_MAX) {
+      throw conflict(
+        `at most ${SOURCES_MADE_MAX} sources may be made over HTTP; there are as many`,
+      );
+    }
+    // A text may name a source in any letter case, as long as only one is meant.
+    const similar = this.#intake
+      .listSources()
+      .find((each) => each.name.toLowerCase() === name.toLowerCase());
+    if (similar !== undefined) {
+      throw conflict(
+        `names of sources must differ by more than letter case; there is ${similar.name}`,
+      );
+    }
+    const { catalogue } = this.#definitions;
+    const view = catalogue.find(name)?.definition.name;
+    const user = catalogue
+      .list()
+      .find(({ query }) => query.bound.views.some((each) => each === view));
+    if (user !== undefined) {
+      throw conflict(
+        `${name} is a saved query that ${user.definition.name} selects from, which could not tell a source of this name from it`,
+      );
+    }
+    if (this.#store.holdsEventsOf(name)) {
+      throw conflict(
+        `events of a source ${echo(name)} are stored, and only who made it knows by which rule; start weir with ${name} in SOURCES, as ${name} or ${name}:metadata.PATH`,
+      );
+    }
+  }
+
+  async #write(sources: readonly Source[]): Promise<void> {
+    try {
+      await this.#file.write(sources);
+    } catch (cause) {
+      if (!(cause instanceof DiskError)) throw cause;
+      const message = `the source could not be made durable, and may be there after a restart: ${cause.code}`;
+      throw new ServiceError('storage_failed', message, { cause });
+    }
+  }
+}
+
+/**
+ * The sources that the settings name, and those that were made over HTTP.
+ *
+ * @throws StartError when both name one, with two rules.
+ */
+export function joinSources(ofSettings: readonly Source[], made: readonly Source[]): Source[] {
+  const named = new Map(ofSettings.map((source) => [source.name, source]));
+  for (const source of made) {
+    const { name } = source;
+    const other = named.get(name);
+    if (other === undefined) named.set(name, source);
+    else if (projectRuleOf(other) !== projectRuleOf(source)) {
+      const rule = projectRuleOf(source);
+      throw new StartError(
+        `SOURCES and DEFAULT_SOURCE must give the source ${name} the rule that it was made with over HTTP, ${rule}, for its stored events have their projects by it; got ${projectRuleOf(other)}. Write SOURCES=${name}:${rule}, or leave it out of both`,
+      );
+    }
+  }
+  return [...named.values()];
+}
+
+/** @throws ServiceError when it has another rule. */
+function checkSameRule(known: Source, rule: string): void {
+  const is = projectRuleOf(known);
+  if (is === rule) return;
+  throw conflict(
+    `the source ${known.name} has the project rule ${is}, which cannot be changed: stored events have their projects by it; got ${rule}`,
+  );
+}
+
+function conflict(message: string): ServiceError {
+  return new ServiceError('source_conflict', message);
+}
