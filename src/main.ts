@@ -31,6 +31,7 @@ async function run(): Promise<number> {
       err: (text) => process.stderr.write(text),
       isTerminal: { out: process.stdout.isTTY === true, err: process.stderr.isTTY === true },
       ask: process.stdin.isTTY && process.stderr.isTTY ? askTerminal : undefined,
+      input: () => process.stdin,
       ended,
     });
   } catch (error) {

@@ -31,6 +31,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     read: async () => (await import('./query-command.ts')).QUERY,
   },
   {
+    name: 'post',
+    summary: 'send the events of a file to a source',
+    read: async () => (await import('./post-command.ts')).POST,
+  },
+  {
     name: 'tail',
     summary: 'follow a source: show events as they are stored',
     read: async () => (await import('./tail-command.ts')).TAIL,
@@ -39,6 +44,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     name: 'explain',
     summary: 'show the plan of a saved query, and how long each step takes',
     read: async () => (await import('./explain-command.ts')).EXPLAIN,
+  },
+  {
+    name: 'sources',
+    summary: 'list sources, and make new ones',
+    read: async () => (await import('./sources-command.ts')).SOURCES,
   },
   {
     name: 'token',

@@ -17,6 +17,8 @@ export type CommandWorld = {
   readonly isTerminal: { readonly out: boolean; readonly err: boolean };
   /** Asks whoever sits there, for a line; empty when they give none. `undefined` where nobody does. */
   readonly ask: ((question: string) => Promise<string>) | undefined;
+  /** Standard input, for a command that reads it. */
+  readonly input: () => AsyncIterable<Uint8Array>;
   /** Aborted by Ctrl-C or SIGTERM, for a command that goes on until then; a second one ends the process. */
   readonly ended: () => AbortSignal;
 };

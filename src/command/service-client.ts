@@ -3,6 +3,7 @@ import { must } from '../../engine/assert.ts';
 import { systemReason } from '../../ingest/system-reason.ts';
 import { echo } from '../echo.ts';
 import { ERROR_TABLE, type ErrorCode, ServiceError } from '../errors.ts';
+import { WARNINGS_HEADER } from '../http/warnings.ts';
 import { COMMAND_MS_MAX } from '../limits.ts';
 import { parseSettings, type Settings } from '../settings.ts';
 import {
@@ -32,10 +33,20 @@ const PROBLEM_SCHEMA = z.object({
   line: z.number().optional(),
   column: z.number().optional(),
   caret: z.string().optional(),
+  details: z.array(z.string()).optional(),
 });
 
 /** In every profile it tells the code of a failure. */
 const PROBLEM_TYPE = 'application/problem+json';
+
+/** An answer that is a success. */
+type ServiceAnswer = {
+  readonly text: string;
+  /** Of the state that it tells of, where there is one. */
+  readonly tag: string | undefined;
+  /** What whoever asked should know of it. */
+  readonly warnings: string | undefined;
+};
 
 /** Asks a running service through its HTTP door, as anybody else would. */
 export class ServiceClient {
@@ -53,19 +64,18 @@ export class ServiceClient {
    * @throws UnreachableError, or ServiceError for what the service refuses.
    */
   async ask(path: string, request: RequestInit): Promise<string> {
-    return (await this.askTagged(path, request)).text;
+    return (await this.answer(path, request)).text;
   }
 
-  /** The same with the tag of the state that it tells of, where there is one. Throws as `ask` does. */
-  askTagged(
-    path: string,
-    request: RequestInit,
-  ): Promise<{ readonly text: string; readonly tag: string | undefined }> {
+  /** The same with what its headers say. Throws as `ask` does. */
+  answer(path: string, request: RequestInit): Promise<ServiceAnswer> {
     const signal = AbortSignal.timeout(COMMAND_MS_MAX);
     return this.#reached(async () => {
       const response = await this.#send(path, { ...request, signal });
-      const tag = response.headers.get('ETag') ?? undefined;
-      return { text: await response.text(), tag };
+      const { headers } = response;
+      const tag = headers.get('ETag') ?? undefined;
+      const warnings = headers.get(WARNINGS_HEADER) ?? undefined;
+      return { text: await response.text(), tag, warnings };
     });
   }
 
@@ -105,9 +115,15 @@ export class ServiceClient {
     if (response.ok) return response;
     const problem = PROBLEM_SCHEMA.safeParse(parseJson(await response.text()));
     if (!problem.success) throw this.stranger();
-    const { code, detail, ...place } = problem.data;
+    const { code, detail, details: refusals, ...place } = problem.data;
     if (!ERROR_TABLE.has(code as ErrorCode)) throw this.stranger();
-    throw new ServiceError(code as ErrorCode, detail, place);
+    const after = response.headers.get('Retry-After');
+    const retryAfterS = after !== null && /^\d+$/.test(after) ? Number(after) : undefined;
+    throw new ServiceError(code as ErrorCode, detail, {
+      ...place,
+      retryAfterS,
+      ...(refusals !== undefined && { refusals }),
+    });
   }
 
   /** What goes wrong on the way is that the service is not there. */

@@ -135,7 +135,7 @@ export class ServiceSide implements DefinitionSide {
   async #read(id: string): Promise<DefinitionCopy | undefined> {
     const headers = { Accept: 'application/sql' };
     const { text, tag } = await this.#client
-      .askTagged(pathOf(id), { method: 'GET', headers })
+      .answer(pathOf(id), { method: 'GET', headers })
       .catch((error: unknown) => {
         if (error instanceof ServiceError && error.code === 'unknown_endpoint') return NOTHING;
         throw error;

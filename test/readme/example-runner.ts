@@ -25,6 +25,10 @@ export const TOKENS = { PUBLIC_ACCESS_TOKEN: 'for-posts', PRIVATE_ACCESS_TOKEN: 
 /** Sources that pages name beside those built in. */
 const SOURCES = 'app.logs,supavisor.logs,pg_upgrade_logs';
 
+/** What `weir post` is shown with. */
+const POSTED_FILE =
+  '{"event_message":"a","project":"alpha"}\n{"event_message":"b","project":"alpha"}\n';
+
 /** Commands that ask no service. */
 const ALONE = ['check', 'inspect', 'verify'];
 
@@ -59,6 +63,7 @@ export class ExampleRunner {
       await writeFile(join(folder, `definition-${index}.sql`), text);
     }
     await writeEndpoints(page, join(folder, 'endpoints'));
+    await writeFile(join(folder, 'events.ndjson'), POSTED_FILE);
     const service = await ServiceUnderTest.start({
       ...TOKENS,
       ENDPOINTS_DIR: folder,

@@ -12,6 +12,8 @@ export async function runWeir(
     readonly ask?: (question: string) => Promise<string>;
     /** Whether a person reads what it writes. */
     readonly isTerminal?: boolean;
+    /** What stands in standard input. */
+    readonly input?: string | Uint8Array;
     /** What Ctrl-C aborts. */
     readonly ended?: AbortSignal;
     /** Sees what was written so far, whenever more is. */
@@ -34,6 +36,9 @@ export async function runWeir(
     },
     isTerminal: { out: isTerminal, err: isTerminal },
     ask: world.ask,
+    input: async function* () {
+      yield Buffer.from(world.input ?? '');
+    },
     ended: () => world.ended ?? new AbortController().signal,
   });
   return { status, out, err };

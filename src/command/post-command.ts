@@ -1,0 +1,209 @@
+import { createReadStream } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { count } from '../../engine/plan/explanation.ts';
+import { ServiceError } from '../errors.ts';
+import { parseSettings } from '../settings.ts';
+import { shownText } from '../shown-text.ts';
+import {
+  type Command,
+  CommandFailure,
+  type CommandWords,
+  type CommandWorld,
+  mustBeOne,
+  UsageError,
+} from './command.ts';
+import { type FileEvent, FileEvents, type FileForm } from './file-events.ts';
+import { ServiceClient, URL_FLAG, urlOf, urlOption } from './service-client.ts';
+
+/** Bytes and events of one request: far below what one may have, so that little is lost with one that fails. */
+const REQUEST_BYTES_MAX = 4_000_000;
+const REQUEST_EVENTS_MAX = 10_000;
+
+/** Times that a request is sent again, and seconds that each may be waited for: ten minutes in all. */
+const RETRIES_MAX = 10;
+const RETRY_AFTER_S_MAX = 60;
+
+/** `weir post`. */
+export const POST: Command = {
+  usage: ['FILE [--source NAME] [--url URL]'],
+  about: `
+FILE holds events as JSON: one in each line, a list of them, or one after another. With - they are
+read from standard input. They are sent in several requests. A request that the service refuses for
+now (429, 503) is sent again when the service says, up to ${RETRIES_MAX} times.
+
+  weir post events.ndjson --source app.logs
+
+On standard output it shows how many events are stored, on standard error why others were refused,
+and what the service says of those it stored. If a request fails, nothing after it is sent.`,
+  flags: {
+    source: { placeholder: 'NAME', text: 'the source; without it that of the token' },
+    url: URL_FLAG,
+  },
+  notes: [
+    'The token is read from PUBLIC_ACCESS_TOKEN, else from PRIVATE_ACCESS_TOKEN, or from either with _FILE. It needs the scope ingest.',
+  ],
+  run: async (words, world) => {
+    const file = mustBeOne('post', 'one file, or - for standard input', words.positionals);
+    const client = clientOf(words, world);
+    const events = await FileEvents.open(withReadErrors(file, inputOf(file, world)), {
+      hasLines: /\.(?:ndjson|jsonl)$/i.test(file),
+    });
+    const posting = new Posting({ client, world, source: words.find('source'), form: events.form });
+    try {
+      for await (const event of events.read()) await posting.add(event);
+      await posting.flush();
+    } finally {
+      posting.report();
+    }
+    return posting.refusedCount === 0 ? 0 : 1;
+  },
+};
+
+function inputOf(file: string, { input }: CommandWorld): AsyncIterable<Uint8Array> {
+  return file === '-' ? input() : createReadStream(file);
+}
+
+async function* withReadErrors(
+  file: string,
+  input: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  try {
+    yield* input;
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+    if (code === undefined) throw cause;
+    throw new CommandFailure(`${file} must be a file that can be read; got ${code}`, cause);
+  }
+}
+
+/** @throws UsageError, CommandFailure or SettingsError when it is not known which service, or with what token. */
+function clientOf(words: CommandWords, { environment }: CommandWorld): ServiceClient {
+  const url = urlOption(words);
+  const settings = parseSettings(environment);
+  const token = settings.publicAccessToken ?? settings.privateAccessToken;
+  if (token !== undefined) return new ServiceClient(url ?? urlOf(settings), token);
+  throw new CommandFailure(
+    'PUBLIC_ACCESS_TOKEN or PRIVATE_ACCESS_TOKEN must hold a token of the service; neither is set',
+  );
+}
+
+/** Sends events in requests of bounded size, one after another, and counts what becomes of them. */
+class Posting {
+  readonly #client: ServiceClient;
+  readonly #world: CommandWorld;
+  readonly #path: string;
+  /** What a place in the file is called. */
+  readonly #noun: string;
+  #waiting: FileEvent[] = [];
+  #waitingSize = 0;
+  #storedCount = 0;
+  refusedCount = 0;
+
+  constructor(parts: {
+    readonly client: ServiceClient;
+    readonly world: CommandWorld;
+    readonly source: string | undefined;
+    readonly form: FileForm;
+  }) {
+    const { source } = parts;
+    this.#client = parts.client;
+    this.#world = parts.world;
+    const query = source === undefined ? '' : `?${new URLSearchParams({ source_name: source })}`;
+    this.#path = `/api/logs${query}`;
+    this.#noun = parts.form === 'lines' ? 'line' : 'event';
+  }
+
+  /** Throws as `flush` does. */
+  async add(event: FileEvent): Promise<void> {
+    const size = event.text.length + 1;
+    const isFull =
+      this.#waitingSize + size > REQUEST_BYTES_MAX || this.#waiting.length >= REQUEST_EVENTS_MAX;
+    if (isFull) await this.flush();
+    this.#waiting.push(event);
+    this.#waitingSize += size;
+  }
+
+  /** Sends what waits. @throws UsageError, or CommandFailure with what was not stored. */
+  async flush(): Promise<void> {
+    const events = this.#waiting;
+    if (events.length === 0) return;
+    this.#waiting = [];
+    this.#waitingSize = 0;
+    const body = Buffer.from(events.map(({ text }) => `${text}\n`).join(''), 'latin1');
+    try {
+      const { warnings } = await this.#send(body);
+      this.#storedCount += events.length;
+      this.#tellWarnings(events, warnings);
+    } catch (error) {
+      if (error instanceof ServiceError && error.code === 'events_refused') {
+        this.#tellRefusals(events, error);
+      } else throw this.#failureOf(events, error);
+    }
+  }
+
+  report(): void {
+    this.#world.out(`${eventsText(this.#storedCount)} stored\n`);
+    if (this.refusedCount > 0) this.#world.err(`${eventsText(this.refusedCount)} refused\n`);
+  }
+
+  /** Sends a request, again while the service has no room for it. */
+  async #send(body: Buffer): Promise<{ readonly warnings: string | undefined }> {
+    for (let retries = 0; ; retries++) {
+      try {
+        return await this.#client.answer(this.#path, {
+          method: 'POST',
+          headers: { 'Content-Type': 'application/x-ndjson' },
+          body,
+        });
+      } catch (error) {
+        const isForNow = error instanceof ServiceError && [429, 503].includes(error.status);
+        if (!isForNow || retries === RETRIES_MAX) throw error;
+        const seconds = Math.min(error.retryAfterS ?? 0, RETRY_AFTER_S_MAX);
+        this.#world.err(`${error.message}; trying again in ${seconds} s\n`);
+        await sleep(seconds * 1000);
+      }
+    }
+  }
+
+  /** All that are not refused are stored. */
+  #tellRefusals(events: readonly FileEvent[], error: ServiceError): void {
+    let refused = 0;
+    for (const sentence of error.details.refusals ?? []) {
+      const [, index, reason] = /^event (\d+): (.*)$/s.exec(sentence) ?? [];
+      const event = index === undefined ? undefined : events[Number(index)];
+      const [, more] = /^… and (\d+) more events$/.exec(sentence) ?? [];
+      refused += event === undefined ? Number(more ?? 0) : 1;
+      const place = event === undefined ? sentence : `${this.#noun} ${event.place}: ${reason}`;
+      this.#world.err(`${shownText(place)}\n`);
+    }
+    this.refusedCount += refused;
+    this.#storedCount += events.length - refused;
+  }
+
+  #tellWarnings(events: readonly FileEvent[], warnings: string | undefined): void {
+    if (warnings !== undefined)
+      this.#world.err(`${this.#placesOf(events)}: ${shownText(warnings)}\n`);
+  }
+
+  #failureOf(events: readonly FileEvent[], error: unknown): unknown {
+    if (!(error instanceof ServiceError || error instanceof CommandFailure)) return error;
+    const isUsage = error instanceof ServiceError && error.code === 'missing_source';
+    if (isUsage) return new UsageError('--source must name the source; got none');
+    // Without an answer, or after a failure of the disk, nobody knows.
+    const isOpen = error instanceof CommandFailure || error.code === 'storage_failed';
+    const what = isOpen ? 'may be stored' : 'is not stored';
+    return new CommandFailure(
+      `${error.message}\n${this.#placesOf(events)} ${what}, and nothing after it`,
+      error,
+    );
+  }
+
+  #placesOf(events: readonly FileEvent[]): string {
+    const [first, last] = [events[0]?.place, events.at(-1)?.place];
+    return first === last ? `${this.#noun} ${first}` : `${this.#noun} ${first} to ${last}`;
+  }
+}
+
+function eventsText(size: number): string {
+  return `${count(size)} ${size === 1 ? 'event' : 'events'}`;
+}
