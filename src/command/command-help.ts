@@ -14,14 +14,21 @@ const WIDTH_MAX = 100;
 /** What the whole program and each of its commands end with. */
 export const EXIT_STATUS = 'Exit status: 0 success, 1 failure or damaged data, 2 usage error.';
 
-/** What `weir NAME --help` prints: lines of at most 100 characters. `summary` is what the list of commands says. */
-export function commandHelp(named: NamedCommand, summary: string): string {
+/**
+ * What `weir NAME --help` prints: lines of at most 100 characters. `summary` is what the list of commands says,
+ * `more` what depends on the words of the command.
+ */
+export function commandHelp(
+  named: NamedCommand,
+  { summary, more = [] }: { readonly summary: string; readonly more?: readonly string[] },
+): string {
   const { name, command } = named;
   const usage = command.usage.map((line) => `  weir ${name} ${line}`.trimEnd());
   const parts = [
     `weir ${name} - ${summary}`,
     usage.join('\n'),
     command.about.trim(),
+    ...more,
     flagLines(named),
     ...(command.takesSettings === true ? [SETTINGS_INTRODUCTION, ...settingParts()] : []),
     ...(command.notes ?? []).map((note) => wrapText(note, WIDTH_MAX).join('\n')),

@@ -41,6 +41,8 @@ export type Command = {
   readonly flags: Readonly<Record<string, Flag>>;
   /** Paragraphs of its help after the flags. */
   readonly notes?: readonly string[];
+  /** Paragraphs of its help that depend on its words. Throws as `run` does. */
+  readonly describe?: (words: CommandWords, world: CommandWorld) => Promise<readonly string[]>;
   /** Whether every setting but secrets is a flag of it, too. */
   readonly takesSettings?: true;
   /** Whether what it writes is a log, each line JSON, except at a terminal. */

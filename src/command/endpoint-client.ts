@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { must } from '../../engine/assert.ts';
 import { ANSWER_FORMATS } from '../call/answer-format.ts';
+import type { ParameterDefinition } from '../definition/definition.ts';
+import { LISTED_PARAMETER } from './listed-parameter.ts';
 import type { NamedCall } from './named-call.ts';
 import { parseJson, type ServiceClient } from './service-client.ts';
 
@@ -10,10 +12,8 @@ export type KnownEndpoint = {
   readonly name: string;
   readonly aliases: readonly string[];
   readonly isSandboxed: boolean;
-  readonly parameters: readonly { readonly name: string; readonly from: readonly string[] }[];
+  readonly parameters: readonly ParameterDefinition[];
 };
-
-const PARAMETER_SCHEMA = z.object({ name: z.string(), from: z.array(z.string()).default([]) });
 
 const LIST_SCHEMA = z.object({
   result: z.array(
@@ -22,8 +22,8 @@ const LIST_SCHEMA = z.object({
       name: z.string(),
       alias: z.array(z.string()).default([]),
       sandbox: z.string().optional(),
-      parameters: z.array(PARAMETER_SCHEMA),
-      inherited_parameters: z.array(PARAMETER_SCHEMA).default([]),
+      parameters: z.array(LISTED_PARAMETER),
+      inherited_parameters: z.array(LISTED_PARAMETER).default([]),
     }),
   ),
 });

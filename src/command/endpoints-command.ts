@@ -13,6 +13,7 @@ import {
 import type { DefinitionSide, SideState } from './definition-side.ts';
 import { jsonText } from './folder-command.ts';
 import { FolderSide } from './folder-side.ts';
+import { parameterLines } from './listed-parameter.ts';
 import { type ServiceClient, serviceOf, TOKEN_NOTE, URL_FLAG } from './service-client.ts';
 import { ServiceSide } from './service-side.ts';
 import { compareSides } from './side-comparison.ts';
@@ -29,8 +30,8 @@ export const ENDPOINTS: Command = {
     'pull FOLDER [--delete] [--yes | --dry-run] [--json]',
   ],
   about: `
-list shows the definitions of the service. On standard error it names the files whose definitions
-are not in force, and why.
+list shows the definitions of the service and their parameters. On standard error it names the files
+whose definitions are not in force, and why.
 
 push makes the definitions of the service equal to the *.sql files of FOLDER; pull makes the files
 equal to the service. Both show every difference first, and ask. Definitions are compared by id, so
@@ -82,7 +83,21 @@ async function list(
   const rows = result.map(({ name, origin, version, id, cache, description }) => {
     return { name, origin, version, id, cache, description };
   });
-  world.out(`${words.has('json') ? jsonText(rows) : textTable(rows, rows.length)}\n`);
+  const definitions = result.map(({ name, parameters, inherited_parameters }) => {
+    return { name, parameters: [...parameters, ...inherited_parameters] };
+  });
+  if (words.has('json')) {
+    const whole = rows.map((row, index) => {
+      const parameters = definitions[index]!.parameters.map(({ values, ...parameter }) => {
+        return { ...parameter, enum: values };
+      });
+      return { ...row, parameters };
+    });
+    world.out(`${jsonText(whole)}\n`);
+  } else {
+    const lines = ['', 'Parameters:', ...parameterLines(definitions)];
+    world.out(`${[textTable(rows, rows.length), ...lines].join('\n')}\n`);
+  }
   // Apart from the list, which programs read.
   for (const { message, ...problem } of problems) {
     world.err(`${problemText({ ...problem, reason: message })}\n`);

@@ -9,6 +9,7 @@ import { createClock } from '../clock.ts';
 import { loadCatalogue } from '../definition/catalogue.ts';
 import { ServiceError } from '../errors.ts';
 import { parseSettings, type Settings } from '../settings.ts';
+import { describeCall } from './call-help.ts';
 import { type Command, type CommandWords, type CommandWorld, UsageError } from './command.ts';
 import { EndpointClient } from './endpoint-client.ts';
 import { checkNames, mustKnow, type NamedCall, parseNamedCall } from './named-call.ts';
@@ -25,7 +26,8 @@ import {
 export const EXPLAIN: Command = {
   usage: ['DEFINITION [name=value …] [--sql TEXT] [--url URL] [--plan-only] [--json]'],
   about: `
-DEFINITION is the name or the id of a definition, and each name=value one of its parameters:
+DEFINITION is the name or the id of a definition, and each name=value one of its parameters. With
+--help behind a DEFINITION its parameters are shown, too.
 
   weir explain functions.invocation-stats project=alpha interval=7day
 
@@ -43,6 +45,7 @@ the plans are made from the definitions of this machine.`,
   },
   notes: [TOKEN_NOTE],
   takesParameters: true,
+  describe: describeCall,
   run: async (words, world) => {
     const call = parseCall(words);
     const settings = parseSettings(world.environment);

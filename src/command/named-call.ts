@@ -34,7 +34,10 @@ export function parseNamedCall(command: string, words: CommandWords): NamedCall 
  *
  * @throws UsageError with the nearest name when there is none.
  */
-export function mustKnow(call: NamedCall, known: readonly KnownEndpoint[]): KnownEndpoint {
+export function mustKnow(
+  call: Pick<NamedCall, 'definition'>,
+  known: readonly KnownEndpoint[],
+): KnownEndpoint {
   const wanted = call.definition;
   const namesOf = ({ name, aliases }: KnownEndpoint) => [name, ...aliases];
   const endpoint = known.find(

@@ -1,5 +1,6 @@
 import { ANSWER_FORMATS } from '../call/answer-format.ts';
 import { ServiceError } from '../errors.ts';
+import { describeCall } from './call-help.ts';
 import { type Command, type CommandWords, UsageError } from './command.ts';
 import { parseCsvText } from './csv-text.ts';
 import { EndpointClient } from './endpoint-client.ts';
@@ -11,7 +12,8 @@ import { tableText } from './text-table.ts';
 export const QUERY: Command = {
   usage: ['DEFINITION [name=value …] [--sql TEXT] [--csv | --ndjson | --json] [--url URL]'],
   about: `
-DEFINITION is the name or the id of a definition, and each name=value one of its parameters:
+DEFINITION is the name or the id of a definition, and each name=value one of its parameters. With
+--help behind a DEFINITION its parameters are shown, too.
 
   weir query functions.invocation-stats project=alpha interval=7day
 
@@ -29,6 +31,7 @@ cuts long values and shows times in ISO 8601.`,
   },
   notes: [TOKEN_NOTE],
   takesParameters: true,
+  describe: describeCall,
   run: async (words, world) => {
     const call = parseNamedCall('query', words);
     const format = formatOf(words);

@@ -1,11 +1,13 @@
 import { DiskError } from '../../ingest/disk/disk.ts';
 import { CatalogueError } from '../definition/catalogue.ts';
+import { echo } from '../echo.ts';
 import { ServiceError } from '../errors.ts';
 import { createLog, type Log } from '../log.ts';
 import { SettingsError } from '../settings.ts';
 import {
   ArgumentError,
   CommandFailure,
+  type CommandWords,
   type CommandWorld,
   type ExitStatus,
   UsageError,
@@ -30,7 +32,8 @@ export async function runCommand(
   try {
     const parsed = parseCommandLine(named, words);
     if (parsed.has('help')) {
-      world.out(commandHelp(named, named.summary));
+      const more = await describe(named, parsed, world);
+      world.out(commandHelp(named, { summary: named.summary, more }));
       return 0;
     }
     return await named.command.run(parsed, world);
@@ -49,6 +52,21 @@ export async function runCommand(
 /** The log on standard error. */
 export function errorLog({ err, wallMs }: Pick<CommandWorld, 'err' | 'wallMs'>): Log {
   return createLog(err, () => new Date(wallMs()).toISOString());
+}
+
+/** What the help says of these words; where that is not known it says why, and is help all the same. */
+async function describe(
+  { command }: NamedCommand,
+  words: CommandWords,
+  world: CommandWorld,
+): Promise<readonly string[]> {
+  if (command.describe === undefined || words.positionals.length === 0) return [];
+  try {
+    return await command.describe(words, world);
+  } catch (error) {
+    if (!(error instanceof UsageError) && !isExpected(error)) throw error;
+    return [`${echo(words.positionals[0] ?? '')}: ${error.message}`];
+  }
 }
 
 function isExpected(error: unknown): error is Error {

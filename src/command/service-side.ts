@@ -5,6 +5,7 @@ import { DEFINITION_ENDING } from '../definition/definition-reading.ts';
 import { ServiceError } from '../errors.ts';
 import { type DefinitionCopy, readCopy, sentText } from './definition-copy.ts';
 import type { DefinitionSide, FixedDefinition, SideProblem, SideState } from './definition-side.ts';
+import { LISTED_PARAMETER } from './listed-parameter.ts';
 import { parseJson, type ServiceClient } from './service-client.ts';
 
 const LISTED = z.object({
@@ -12,6 +13,8 @@ const LISTED = z.object({
   name: z.string(),
   alias: z.array(z.string()),
   description: z.string(),
+  parameters: z.array(LISTED_PARAMETER),
+  inherited_parameters: z.array(LISTED_PARAMETER),
   cache: z.string(),
   origin: z.enum(['built-in', 'folder', 'api']),
   version: z.number(),

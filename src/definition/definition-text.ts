@@ -47,7 +47,8 @@ export function withVersion(fileText: string, version: number): string {
   return version === 1 ? rest : `-- version: ${version}\n${rest}`;
 }
 
-function parameterText(parameter: ParameterDefinition): string {
+/** What stands behind `param:` in a file. */
+export function parameterText(parameter: ParameterDefinition): string {
   const { name, type, required, default: given, values, from } = parameter;
   const words = [name, type];
   if (required) words.push('required');

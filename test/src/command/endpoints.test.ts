@@ -1,4 +1,4 @@
-import { deepEqual, equal, match } from 'node:assert/strict';
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import {
   chmod,
   mkdir,
@@ -103,7 +103,39 @@ test('list shows what there is, and where it comes from', async () => {
     id: idOf(1),
     cache: '60s',
     description: 'How many',
+    parameters: [],
   });
+});
+
+test('list shows the parameters of each definition', async () => {
+  const sql = 'SELECT @project AS project, @days AS days, @unit AS unit';
+  const lines = [
+    'param: project string required from=ref',
+    'param: days int64 default=7',
+    'param: unit string enum(hour, day)',
+  ];
+  await make(fileOf(1, 'app.parameters', sql, ...lines));
+  const { out } = await weir(['list']);
+  match(out, /\n\nParameters:\n {2}functions\.invocation-stats {2}project string required\n/);
+  const shown = [
+    `  ${'app.parameters'.padEnd(26)}  project string required from=ref`,
+    `  ${' '.repeat(26)}  days int64 default=7`,
+    `  ${' '.repeat(26)}  unit string enum(hour, day)`,
+  ];
+  ok(out.includes(`\n${shown.join('\n')}\n`), out);
+  const json = JSON.parse((await weir(['list', '--json'])).out);
+  deepEqual(json.at(-1).parameters, [
+    { name: 'project', type: 'string', required: true, default: null, from: ['ref'], enum: null },
+    { name: 'days', type: 'int64', required: false, default: '7', from: [], enum: null },
+    {
+      name: 'unit',
+      type: 'string',
+      required: false,
+      default: null,
+      from: [],
+      enum: ['hour', 'day'],
+    },
+  ]);
 });
 
 test('push makes, changes and leaves alone, and then there is nothing to be done', async () => {

@@ -104,6 +104,32 @@ test('slips end with 2 and a sentence, and what stands in the way with 1', async
   assert.match(unset.err, /PRIVATE_ACCESS_TOKEN must hold a token of the service; it is not set/);
 });
 
+test('the help of a definition has its parameters, and is help all the same where these are not known', async () => {
+  const { status, out, err } = await query(['app.logs', '--help']);
+  assert.deepEqual([status, err], [0, '']);
+  assert.match(out, /^weir query - run a saved query/);
+  assert.match(out, /\n\nParameters of app\.logs:\n +project string required\n\n {2}--sql TEXT/);
+  const alias = await runWeir(['explain', 'app.logs', '-h', '--url', service.url], {
+    environment: { PRIVATE_ACCESS_TOKEN: 'a-private-token' },
+  });
+  assert.match(alias.out, /\nParameters of app\.logs:\n/);
+  for (const [words, token, reason] of [
+    [
+      ['app.log'],
+      'a-private-token',
+      /\n"app\.log": there is no definition .*did you mean app\.logs\?/,
+    ],
+    [['app.logs'], 'another-token', /\n"app\.logs": the access token is not known/],
+  ] as const) {
+    const unknown = await query([...words, '--help'], token);
+    assert.deepEqual([unknown.status, unknown.err], [0, '']);
+    assert.match(unknown.out, /\n {2}--sql TEXT/);
+    assert.match(unknown.out, reason);
+  }
+  const general = await runWeir(['query', '--help']);
+  assert.doesNotMatch(general.out, /Parameters of/);
+});
+
 test('a token that may call and not see definitions will do', async () => {
   const granted = await Granted.of(service);
   const { status, out } = await query(CALL, granted.token('query, all'));
