@@ -1,4 +1,4 @@
-import { nearestName } from '../../engine/plan/binder/nearest-name.ts';
+import { hint } from '../../engine/plan/binder/nearest-name.ts';
 import { echo } from '../echo.ts';
 import { packageVersion } from '../version.ts';
 import type { Command, CommandWorld, ExitStatus } from './command.ts';
@@ -103,10 +103,8 @@ export async function runWords(words: readonly string[], world: CommandWorld): P
 
 function unknownText(name: string | undefined): string {
   const names = COMMANDS.map((each) => each.name);
-  const got = name === undefined ? 'nothing' : echo(name);
-  const nearest = name === undefined ? undefined : nearestName(name, names);
-  const hint = nearest === undefined ? '' : `; did you mean ${nearest}?`;
-  return `the command must be one of ${names.join(', ')}; got ${got}${hint}`;
+  const got = name === undefined ? 'nothing' : `${echo(name)}${hint(name, names)}`;
+  return `the command must be one of ${names.join(', ')}; got ${got}`;
 }
 
 function helpText(): string {

@@ -1,4 +1,4 @@
-import { nearestName } from '../../engine/plan/binder/nearest-name.ts';
+import { hint } from '../../engine/plan/binder/nearest-name.ts';
 import { echo, oneOf } from '../echo.ts';
 import type { Environment } from '../settings.ts';
 
@@ -116,12 +116,8 @@ export function mustFindVerb<Verb>(
 ): Verb {
   const verb = verbs.get(given ?? '');
   if (verb !== undefined) return verb;
-  const nearest = given === undefined ? undefined : nearestName(given, verbs.keys());
-  const hint = nearest === undefined ? '' : `; did you mean ${nearest}?`;
-  const got = given === undefined ? 'nothing' : echo(given);
-  throw new UsageError(
-    `${name} must be followed by ${oneOf([...verbs.keys()])}; got ${got}${hint}`,
-  );
+  const got = given === undefined ? 'nothing' : `${echo(given)}${hint(given, verbs.keys())}`;
+  throw new UsageError(`${name} must be followed by ${oneOf([...verbs.keys()])}; got ${got}`);
 }
 
 /** The command line is wrong and has to change. */

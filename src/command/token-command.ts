@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { hint } from '../../engine/plan/binder/nearest-name.ts';
 import { echo, oneOf } from '../echo.ts';
 import { ServiceError } from '../errors.ts';
 import { parseBytes } from '../setting-kind.ts';
@@ -226,7 +227,10 @@ async function mustFind(store: TokenStore, wanted: string): Promise<ListedToken>
   const named = tokens.filter(({ name }) => name === wanted);
   const token =
     tokens.find(({ id }) => id === wanted) ?? named.find(({ from }) => from === 'file') ?? named[0];
-  if (token === undefined) throw new CommandFailure(`there is no token ${echo(wanted)}`);
+  if (token === undefined) {
+    const names = tokens.map(({ name }) => name);
+    throw new CommandFailure(`there is no token ${echo(wanted)}${hint(wanted, names)}`);
+  }
   return token;
 }
 

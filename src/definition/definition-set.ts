@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
 import { must } from '../../engine/assert.ts';
+import { hint } from '../../engine/plan/binder/nearest-name.ts';
 import type { View, Views } from '../../engine/plan/logical-plan.ts';
 import type { PreparedQuery } from '../../engine/plan/prepared-query.ts';
 import { QueryError } from '../../engine/query-error.ts';
@@ -97,7 +98,10 @@ export class DefinitionSet {
       if (extended === undefined || !isEndpoint(own)) continue;
       const target = this.#byName.get(extended);
       const base = target && this.#outcomeOf(target).result;
-      if (target === undefined) this.#results.set(each, extensionError(each, NO_DEFINITION));
+      if (target === undefined) {
+        const near = hint(extended, this.#byName.keys());
+        this.#results.set(each, extensionError(each, `${NO_DEFINITION}${near}`));
+      }
       if (target === undefined || !isEndpoint(base)) continue;
       const known = parts.get(target) ?? [base];
       const reason = extensionProblem(own, known);

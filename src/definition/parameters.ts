@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { must } from '../../engine/assert.ts';
 import type { SqlValue } from '../../engine/column/value.ts';
 import { PLUS_HINT } from '../../engine/function/time/time-zone.ts';
+import { nearestName } from '../../engine/plan/binder/nearest-name.ts';
 import { echo, oneOf } from '../echo.ts';
 import { type ErrorCode, ServiceError } from '../errors.ts';
 import { KNOWN_TEXT_LENGTH_MAX, KNOWN_TEXTS_MAX } from '../limits.ts';
@@ -66,7 +67,9 @@ export class ParameterSchema {
       problems.push({
         code: text === undefined ? 'missing_parameter' : 'invalid_parameter',
         parameter: name,
-        message: must(result.error.issues[0], 'a value is refused for a reason').message,
+        message:
+          must(result.error.issues[0], 'a value is refused for a reason').message +
+          (text === undefined ? this.#misspelt(name, texts) : ''),
       });
     }
     const [first] = problems;
@@ -74,6 +77,13 @@ export class ParameterSchema {
     throw new ServiceError(first.code, problems.map(({ message }) => message).join('; '), {
       parameter: first.parameter,
     });
+  }
+
+  /** Ends a sentence about a parameter that is missing, where the call has one of nearly its name that is not read. */
+  #misspelt(name: string, texts: ParameterTexts): string {
+    const unread = Array.from(texts.keys()).filter((key) => !this.reads(key));
+    const nearest = nearestName(name, unread);
+    return nearest === undefined ? '' : `; did you mean ${name} by ${echo(nearest)}?`;
   }
 }
 

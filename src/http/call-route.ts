@@ -1,7 +1,8 @@
 import type { Request, Response } from 'express';
+import { hint } from '../../engine/plan/binder/nearest-name.ts';
 import type { Pieces } from '../../engine/plan/pieces.ts';
 import type { Tenant } from '../../engine/pool/tenant-sets.ts';
-import { authorize, authorizeCall, reachOf } from '../access/grant.ts';
+import { authorize, authorizeCall, type Grant, mayLearnNames, reachOf } from '../access/grant.ts';
 import { tenantOf } from '../access/tenant.ts';
 import { type AnswerFormat, JSON_FORMAT } from '../call/answer-format.ts';
 import { findCalled } from '../call/called-endpoint.ts';
@@ -42,7 +43,7 @@ export function callHandler(options: {
     const called = pathParameter(request);
     const found = findCalled(catalogue, called);
     authorizeCall(grant, called, found?.endpoint.definition);
-    if (found === undefined) throw unknownEndpoint(called);
+    if (found === undefined) throw unknownEndpoint(called, catalogue, grant);
     const { endpoint, format: pathFormat } = found;
     const isExplained = asksToExplain(query, endpoint.parameters);
     if (isExplained) authorize(grant, 'manage');
@@ -92,8 +93,18 @@ function formatOf(
   return acceptedFormat(request.headers.accept);
 }
 
-export function unknownEndpoint(idOrName: string): ServiceError {
-  return new ServiceError('unknown_endpoint', `there is no endpoint ${echo(idOrName)}`);
+/** That there is no such endpoint, and which may be meant. */
+export function unknownEndpoint(
+  idOrName: string,
+  catalogue: Catalogue,
+  grant: Grant,
+): ServiceError {
+  const known = mayLearnNames(grant) ? catalogue.list() : [];
+  const names = known.flatMap(({ definition: { name, aliases } }) => [name, ...aliases]);
+  return new ServiceError(
+    'unknown_endpoint',
+    `there is no endpoint ${echo(idOrName)}${hint(idOrName, names)}`,
+  );
 }
 
 type GivenTexts = {

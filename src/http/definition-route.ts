@@ -50,10 +50,10 @@ export function endpointListHandler(
 
 /** One definition, by its id: as JSON, or as its file where that is wanted more. */
 export function endpointHandler(catalogue: Catalogue): Handle {
-  return (request, response) => {
+  return (request, response, { grant }) => {
     const id = pathParameter(request);
     const endpoint = catalogue.find(id);
-    if (endpoint === undefined) throw unknownEndpoint(id);
+    if (endpoint === undefined) throw unknownEndpoint(id, catalogue, grant);
     const { accept } = request.headers;
     const weight = acceptWeight(accept, 'application/sql');
     const form = weight > 0 && weight >= acceptWeight(accept, 'application/json') ? 'sql' : 'json';
