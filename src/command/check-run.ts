@@ -3,12 +3,13 @@ import { basename, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { prepareInPieces, prepareQuery } from '../../engine/plan/prepared-query.ts';
 import { QueryError } from '../../engine/query-error.ts';
+import { parseQuery } from '../../engine/sql/parser.ts';
 import { SourceDirectory } from '../../ingest/source.ts';
 import { CallerQueries } from '../call/caller-queries.ts';
 import { callerSqlOf } from '../call/caller-sql.ts';
 import type { QueryEngine } from '../call/query-engine.ts';
 import { readBuiltIn } from '../definition/catalogue.ts';
-import { DefinitionError } from '../definition/definition-error.ts';
+import { DefinitionError, FILE_START } from '../definition/definition-error.ts';
 import { DEFINITION_ENDING, readDefinitionFile } from '../definition/definition-reading.ts';
 import { DefinitionSet } from '../definition/definition-set.ts';
 import type { Endpoint } from '../definition/endpoint.ts';
@@ -80,7 +81,7 @@ export async function checkFolder(
   };
   const builtIn = await readBuiltIn(settings.profile);
   const set = new DefinitionSet([...builtIn, ...saved.values()], { engine });
-  problems.push(...set.problems.map(({ error }) => error.message));
+  problems.push(...set.problems.flatMap(({ error }) => messagesOf(error)));
   const differences: CallDifference[] = [];
   let callCount = 0;
   const expectations = names.filter((each) => each.endsWith(EXPECT_ENDING));
@@ -114,15 +115,40 @@ async function readDefinitions(
   const saved = new Map<string, SavedDefinition>();
   for (const name of names.filter((each) => each.endsWith(DEFINITION_ENDING))) {
     const file = join(folder, name);
+    let fileText = '';
     try {
-      const fileText = await readDefinitionFile(file);
+      fileText = await readDefinitionFile(file);
       saved.set(name, readSaved({ origin: 'folder', file, fileText }, profile));
     } catch (error) {
       if (!(error instanceof DefinitionError)) throw error;
-      problems.push(error.message);
+      const ofStatement = fileText === '' ? undefined : syntaxError(file, fileText);
+      problems.push(
+        ...messagesOf(error),
+        ...(ofStatement === undefined ? [] : [ofStatement.message]),
+      );
     }
   }
   return saved;
+}
+
+/** All that is wrong with a file. */
+function messagesOf(error: DefinitionError): readonly string[] {
+  return [error, ...error.further].map(({ message }) => message);
+}
+
+/** What of the statement does not parse, where the header does not: without that nothing is bound. */
+function syntaxError(file: string, fileText: string): DefinitionError | undefined {
+  const lines = fileText.split('\n');
+  const start = lines.findIndex((line) => line.trim() !== '' && !line.startsWith('--'));
+  if (start === -1) return undefined;
+  try {
+    parseQuery(lines.slice(start).join('\n'));
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof QueryError)) throw error;
+    const { line, column } = error.span ?? FILE_START;
+    return new DefinitionError(file, fileText, { line: line + start, column }, error.message);
+  }
 }
 
 /** Files that stand beside no definition, or would never be looked at: a slip of the pen, mostly. */

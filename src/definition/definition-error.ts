@@ -23,6 +23,8 @@ export class DefinitionError extends Error {
   /** The line, and a caret below the place; `undefined` where the file has no text. */
   readonly caret: string | undefined;
   readonly fault: DefinitionFault;
+  /** Other problems that were found in the file, behind this one. */
+  readonly further: DefinitionError[] = [];
 
   constructor(
     file: string,
@@ -39,6 +41,45 @@ export class DefinitionError extends Error {
     this.reason = reason;
     this.caret = fileText === '' ? undefined : caret;
     this.fault = fault;
+  }
+}
+
+/** Collects the problems of one file: what is wrong in one place hides nothing in another. */
+export class DefinitionProblems {
+  readonly refuse: Refuse;
+  readonly #found: DefinitionError[] = [];
+
+  constructor(refuse: Refuse) {
+    this.refuse = refuse;
+  }
+
+  /** What `work` gives; `undefined` where it refuses, which is noted. */
+  attempt<T>(work: () => T): T | undefined {
+    try {
+      return work();
+    } catch (error) {
+      if (!(error instanceof DefinitionError)) throw error;
+      this.#found.push(error);
+      return undefined;
+    }
+  }
+
+  /**
+   * @throws DefinitionError, the first in the file with all others, where any was noted. What is missing goes last: it
+   * may be what a wrong line was to give.
+   */
+  check(): void {
+    const rankOf = ({ position: { line, column } }: DefinitionError): number =>
+      line === FILE_START.line && column === FILE_START.column ? Number.POSITIVE_INFINITY : line;
+    const inOrder = this.#found.sort(
+      (left, right) =>
+        (rankOf(left) < rankOf(right) ? -1 : Number(rankOf(left) > rankOf(right))) ||
+        left.position.column - right.position.column,
+    );
+    const [first, ...others] = inOrder;
+    if (first === undefined) return;
+    first.further.push(...others);
+    throw first;
   }
 }
 

@@ -12,7 +12,7 @@
  *
  * | key           | value                                                     | without it        |
  * |---------------|-----------------------------------------------------------|-------------------|
- * | `id`          | a UUID                                                    | an error          |
+ * | `id`          | a UUID                                                    | made of the name  |
  * | `name`        | words with dots between them: letters, digits, `_`, `-`   | an error          |
  * | `description` | any text to the end of the line                           | empty             |
  * | `max_rows`    | rows of an answer at most                                 | 1000              |
@@ -40,12 +40,20 @@
  * own comments, below an empty line where it begins with one; those in the header are not part of it.
  */
 
+import { hint } from '../../engine/plan/binder/nearest-name.ts';
+import { nameId } from '../../ingest/name-id.ts';
 import { isUuid } from '../../ingest/source.ts';
 import { echo, echoNumber, oneOf } from '../echo.ts';
 import { CACHE_S_MAX, DEFINITION_ROWS_MAX, NAME_LENGTH_MAX, PARAMETERS_MAX } from '../limits.ts';
 import { PROFILE_NAMES, type ProfileName } from '../profile.ts';
 import type { Definition, ParameterDefinition } from './definition.ts';
-import { DefinitionError, type Position, type Refuse } from './definition-error.ts';
+import {
+  DefinitionError,
+  DefinitionProblems,
+  FILE_START,
+  type Position,
+  type Refuse,
+} from './definition-error.ts';
 import { parseParameterLine } from './definition-parameter.ts';
 
 /** What a file holds, and where. */
@@ -55,6 +63,8 @@ export type DefinitionFile = {
   readonly headerLineCount: number;
   /** Whether it has lines for one profile alone, which in another are not seen. */
   readonly namesProfile: boolean;
+  /** Whether it gives an id, in the profile. */
+  readonly hasId: boolean;
   /** Where the value of a key stands, or a parameter; the file's start when it has none. */
   readonly positionOf: (name: string, kind?: 'key' | 'param') => Position;
 };
@@ -90,10 +100,18 @@ const NAMES_RESERVED: ReadonlySet<string> = new Set(['query']);
 
 const ROWS_MAX_DEFAULT = 1000;
 
+/** The namespace of names of definitions; were it another, the ids of all that have none of their own would be. */
+const NAMESPACE = Buffer.from('1f6d0c52b7e34d0f8a1d3e9b5c7a2406', 'hex');
+
+/** The id of a definition whose file gives none. */
+export function definitionIdOf(name: string): string {
+  return nameId(NAMESPACE, name);
+}
+
 /**
  * Reads a definition file as it is in a profile. `file` is its name as errors should give it.
  *
- * @throws DefinitionError at the first problem. The statement itself is not looked at.
+ * @throws DefinitionError for the first problem, with all others. The statement itself is not looked at.
  */
 export function parseDefinitionFile(
   file: string,
@@ -103,42 +121,58 @@ export function parseDefinitionFile(
   const refuse: Refuse = (position, reason) => {
     throw new DefinitionError(file, fileText, position, reason);
   };
+  const problems = new DefinitionProblems(refuse);
   const lines = fileText.split('\n');
-  const headerEnd = lines.findIndex((line) => !line.startsWith('--'));
-  if (headerEnd === -1) {
-    refuse(endOf(lines), 'the header must be followed by a statement; got the end of the file');
-  }
-  const header = readHeader(lines.slice(0, headerEnd), profile, refuse);
-  const emptyCount = lines.slice(headerEnd).findIndex((line) => line.trim() !== '');
-  if (emptyCount === -1) refuse(endOf(lines), 'a statement must follow the header; got nothing');
-  const headerLineCount = headerEnd + emptyCount;
-  const text = lines.slice(headerLineCount).join('\n').trimEnd();
-  const first: Position = { line: 1, column: 1 };
+  const headerCount = headerCountOf(lines);
+  const header = readHeader(lines.slice(0, headerCount), profile, problems);
+  const headerLineCount = problems.attempt(() => findStatement(lines, headerCount, refuse)) ?? 0;
   const value = <T>(key: string, parse: (line: HeaderLine, refuse: Refuse) => T): T | undefined => {
     const line = header.single.get(key);
-    return line === undefined ? undefined : parse(line, refuse);
+    return line === undefined ? undefined : problems.attempt(() => parse(line, refuse));
   };
+  if (!header.single.has('name')) {
+    problems.attempt(() => refuse(FILE_START, 'the header must give a name; got none'));
+  }
+  const name = value('name', parseName) ?? '';
   const definition: Definition = {
-    id: value('id', parseId) ?? refuse(first, 'the header must give an id; got none'),
-    name: value('name', parseName) ?? refuse(first, 'the header must give a name; got none'),
+    id: value('id', parseId) ?? definitionIdOf(name),
+    name,
     aliases: value('alias', parseAliases) ?? [],
     description: value('description', (line) => line.value) ?? '',
-    parameters: parseParameters(header.parameters, refuse),
+    parameters: parseParameters(header.parameters, problems),
     rowsMax: value('max_rows', parseRowsMax) ?? ROWS_MAX_DEFAULT,
     cacheS: value('cache', parseDuration),
     warmS: value('warm', parseDuration),
     isSandboxed: value('sandbox', parseSandbox) ?? false,
     extended: value('extends', parseName),
     version: value('version', parseVersion) ?? 1,
-    text,
+    text: lines.slice(headerLineCount).join('\n').trimEnd(),
   };
+  problems.check();
   checkTogether(definition, header, refuse);
   const positionOf: DefinitionFile['positionOf'] = (name, kind = 'key') => {
     const parameter = definition.parameters.findIndex((other) => other.name === name);
     const line = kind === 'key' ? header.single.get(name) : header.parameters[parameter];
-    return line?.valueAt ?? first;
+    return line?.valueAt ?? FILE_START;
   };
-  return { definition, headerLineCount, namesProfile: header.namesProfile, positionOf };
+  const hasId = header.single.has('id');
+  return { definition, headerLineCount, namesProfile: header.namesProfile, hasId, positionOf };
+}
+
+/** Lines before the first that is no comment; all where there is none. */
+function headerCountOf(lines: readonly string[]): number {
+  const end = lines.findIndex((line) => !line.startsWith('--'));
+  return end === -1 ? lines.length : end;
+}
+
+/** Lines above the statement; refuses a file without one. */
+function findStatement(lines: readonly string[], headerCount: number, refuse: Refuse): number {
+  if (headerCount === lines.length) {
+    refuse(endOf(lines), 'the header must be followed by a statement; got the end of the file');
+  }
+  const emptyCount = lines.slice(headerCount).findIndex((line) => line.trim() !== '');
+  if (emptyCount === -1) refuse(endOf(lines), 'a statement must follow the header; got nothing');
+  return headerCount + emptyCount;
 }
 
 type Header = {
@@ -147,12 +181,23 @@ type Header = {
   readonly namesProfile: boolean;
 };
 
-function readHeader(texts: readonly string[], profile: ProfileName, refuse: Refuse): Header {
-  const lines = texts.map((text, index) => readHeaderLine(text.trimEnd(), index + 1, refuse));
-  for (const line of lines) checkKey(line, refuse);
+function readHeader(
+  texts: readonly string[],
+  profile: ProfileName,
+  problems: DefinitionProblems,
+): Header {
+  const lines = texts.flatMap((text, index) => {
+    return (
+      problems.attempt(() => {
+        const line = readHeaderLine(text.trimEnd(), index + 1, problems.refuse);
+        checkKey(line, problems.refuse);
+        return line;
+      }) ?? []
+    );
+  });
   // A line of the profile takes the place of the one it stands in for, wherever it was written.
-  const common = linesBySubject(lines, undefined, refuse);
-  const inForce = new Map([...common, ...linesBySubject(lines, profile, refuse)]);
+  const common = linesBySubject(lines, undefined, problems);
+  const inForce = new Map([...common, ...linesBySubject(lines, profile, problems)]);
   const all = [...inForce.values()];
   return {
     single: new Map(all.filter(({ key }) => key !== 'param').map((line) => [line.key, line])),
@@ -162,7 +207,10 @@ function readHeader(texts: readonly string[], profile: ProfileName, refuse: Refu
 }
 
 function checkKey({ key, profile, keyAt }: HeaderLine, refuse: Refuse): void {
-  if (!KEYS.includes(key)) refuse(keyAt, `a header key must be ${oneOf(KEYS)}; got ${echo(key)}`);
+  if (!KEYS.includes(key)) {
+    const near = hint(key, KEYS);
+    refuse(keyAt, `a header key must be ${oneOf(KEYS)}; got ${echo(key)}${near}`);
+  }
   if (profile === undefined || PROFILE_NAMES.some((name) => name === profile)) return;
   refuse(keyAt, `the profile of a key must be ${oneOf(PROFILE_NAMES)}; got ${echo(profile)}`);
 }
@@ -171,7 +219,7 @@ function checkKey({ key, profile, keyAt }: HeaderLine, refuse: Refuse): void {
 function linesBySubject(
   lines: readonly HeaderLine[],
   profile: ProfileName | undefined,
-  refuse: Refuse,
+  problems: DefinitionProblems,
 ): ReadonlyMap<string, HeaderLine> {
   const found = new Map<string, HeaderLine>();
   for (const line of lines) {
@@ -181,13 +229,14 @@ function linesBySubject(
     const name = key === 'param' ? /^\S*/.exec(value)![0] : undefined;
     const subject = name === undefined ? key : `param ${name.toLowerCase()}`;
     const before = found.get(subject);
-    if (before !== undefined && name !== undefined) {
-      refuse(valueAt, `parameter ${name} is declared twice`);
+    if (before === undefined) found.set(subject, line);
+    else if (name !== undefined) {
+      problems.attempt(() => problems.refuse(valueAt, `parameter ${name} is declared twice`));
+    } else {
+      problems.attempt(() =>
+        problems.refuse(keyAt, `${key} is given twice; first in line ${before.keyAt.line}`),
+      );
     }
-    if (before !== undefined) {
-      refuse(keyAt, `${key} is given twice; first in line ${before.keyAt.line}`);
-    }
-    found.set(subject, line);
   }
   return found;
 }
@@ -280,13 +329,17 @@ function parseSandbox({ value, valueAt }: HeaderLine, refuse: Refuse): boolean {
 
 function parseParameters(
   lines: readonly HeaderLine[],
-  refuse: Refuse,
+  problems: DefinitionProblems,
 ): readonly ParameterDefinition[] {
   const tooMany = lines[PARAMETERS_MAX];
   if (tooMany !== undefined) {
-    refuse(tooMany.valueAt, `a definition has at most ${PARAMETERS_MAX} parameters; got one more`);
+    const reason = `a definition has at most ${PARAMETERS_MAX} parameters; got one more`;
+    problems.attempt(() => problems.refuse(tooMany.valueAt, reason));
   }
-  return lines.map(({ value, valueAt }) => parseParameterLine(value, valueAt, refuse));
+  return lines.flatMap(({ value, valueAt }) => {
+    const parse = () => parseParameterLine(value, valueAt, problems.refuse);
+    return problems.attempt(parse) ?? [];
+  });
 }
 
 /** Rules between two keys. */

@@ -334,10 +334,14 @@ function checkParameters(
     throw problemIn(saved, positionOf(reader.name, 'param'), reason);
   }
   const used = new Set(query.bound.parameters.map((name) => name.toLowerCase()));
-  for (const { name } of definition.parameters) {
-    if (used.has(name.toLowerCase())) continue;
+  const unused = definition.parameters.filter(({ name }) => !used.has(name.toLowerCase()));
+  const [first, ...others] = unused.map(({ name }) => {
     const reason = `parameter ${name} is declared, but the statement does not use @${name}`;
-    throw problemIn(saved, positionOf(name, 'param'), reason);
+    return problemIn(saved, positionOf(name, 'param'), reason);
+  });
+  if (first !== undefined) {
+    first.further.push(...others);
+    throw first;
   }
   if (declared.length <= PARAMETERS_MAX) return;
   const reason = `a definition has at most ${PARAMETERS_MAX} parameters, those it selects from included; got ${declared.length}`;

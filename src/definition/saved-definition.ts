@@ -13,7 +13,7 @@ export type SavedDefinition = DefinitionFile & {
   readonly fileText: string;
 };
 
-/** @throws DefinitionError at the first problem of the header. */
+/** @throws DefinitionError for the first problem of the header, with all others. */
 export function readSaved(
   { origin, file, fileText }: Pick<SavedDefinition, 'origin' | 'file' | 'fileText'>,
   profile: ProfileName,

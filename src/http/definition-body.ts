@@ -34,6 +34,8 @@ type BodyWanted = {
 /** The file that a body asks for, and the words for what is wrong with it. */
 export type AskedFile = {
   readonly id: string;
+  /** Its name and its aliases. */
+  readonly names: readonly string[];
   readonly fileText: string;
   /** Tells a problem of the file with its place in what was sent. */
   readonly tell: (error: DefinitionError) => ServiceError;
@@ -62,15 +64,25 @@ export async function readDefinitionBody(
     : { kind: 'json', value: parseJson(text) };
 }
 
-/** A file that was sent as it is. @throws ServiceError when its header does not parse. */
-export function askedBySql(fileText: string, profile: ProfileName): AskedFile {
-  const tell = ({ position, reason, fault }: DefinitionError): ServiceError =>
-    new ServiceError(CODES[fault], reason, {
-      ...position,
-      caret: excerpt(fileText, position),
-    });
-  const { definition } = told(() => parseDefinitionFile(FILE_NAME, fileText, profile), tell);
-  return { id: definition.id, fileText, tell };
+/**
+ * A file that was sent as it is. Without an id of its own it gets that of the path, where the path has another one than
+ * is made of its name.
+ *
+ * @throws ServiceError when its header does not parse.
+ */
+export function askedBySql(sent: string, profile: ProfileName, pathId?: string): AskedFile {
+  let linesAdded = 0;
+  const tell = ({ position, reason, fault }: DefinitionError): ServiceError => {
+    const place = { ...position, line: Math.max(1, position.line - linesAdded) };
+    return new ServiceError(CODES[fault], reason, { ...place, caret: excerpt(sent, place) });
+  };
+  const { definition, hasId } = told(() => parseDefinitionFile(FILE_NAME, sent, profile), tell);
+  const names = [definition.name, ...definition.aliases];
+  if (hasId || pathId === undefined || pathId === definition.id) {
+    return { id: definition.id, names, fileText: sent, tell };
+  }
+  linesAdded = 1;
+  return { id: pathId, names, fileText: `-- id: ${pathId}\n${sent}`, tell };
 }
 
 /**
@@ -99,7 +111,7 @@ export function askedByResource(
   const { definition } = told(() => parseDefinitionFile(FILE_NAME, text, profile), tell);
   const fileText = definitionText(definition);
   headerLineCount = parseDefinitionFile(FILE_NAME, fileText, profile).headerLineCount;
-  return { id: definition.id, fileText, tell };
+  return { id: definition.id, names: [definition.name, ...definition.aliases], fileText, tell };
 }
 
 /** What `work` gives; a problem of the file that was asked for is told. */

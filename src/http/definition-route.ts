@@ -1,12 +1,14 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { Request, Response } from 'express';
+import { isUuid } from '../../ingest/source.ts';
+import type { Grant } from '../access/grant.ts';
 import type { Catalogue } from '../definition/catalogue.ts';
+import { definitionIdOf } from '../definition/definition-file.ts';
 import { describeEndpoint, mergePatch, parseResource } from '../definition/definition-json.ts';
 import { servedText } from '../definition/definition-problem.ts';
 import { withVersion } from '../definition/definition-text.ts';
 import type { Definitions } from '../definition/definitions.ts';
 import type { Endpoint } from '../definition/endpoint.ts';
-import { echo } from '../echo.ts';
 import { ServiceError } from '../errors.ts';
 import type { ProfileName } from '../profile.ts';
 import type { BodyReader } from './body.ts';
@@ -93,19 +95,21 @@ export function createHandler({ definitions, bodies, profile }: Managed): Handle
   };
 }
 
-/** Puts a definition in the place of the one under the id, or makes it where there is none. */
+/** Puts a definition in the place of the one that the path names, or makes it where there is none. */
 export function replaceHandler({ definitions, bodies, profile }: Managed): Handle {
   return async (request, response, { grant }) => {
-    const id = idOf(request);
+    const { id, name } = targetOf(request, definitions.catalogue);
     const body = await readDefinitionBody(bodies, request, response, {
       types: DEFINITION_TYPES,
       grant,
     });
     let isNew = false;
-    const asked = askedBy(body, { profile, id, current: definitions.catalogue.find(id) });
+    const current = id === undefined ? undefined : definitions.catalogue.find(id);
+    const asked = askedBy(body, { profile, id, name, current });
     const changed = definitions.change(
-      id,
+      asked.id,
       (current) => {
+        checkNamed(current, name);
         const tags = current && tagsOf(current);
         checkIfNoneMatch(request, tags);
         checkIfMatch(request, tags, { isNeeded: current !== undefined });
@@ -122,15 +126,16 @@ export function replaceHandler({ definitions, bodies, profile }: Managed): Handl
 /** Changes some of what a definition says: a merge patch of RFC 7396 over its JSON. */
 export function patchHandler({ definitions, bodies, profile }: Managed): Handle {
   return async (request, response, { grant }) => {
-    const id = idOf(request);
+    const { id, name } = mustFindTarget(request, definitions.catalogue, grant);
     const body = await readDefinitionBody(bodies, request, response, { types: PATCH_TYPES, grant });
     const patch = body.kind === 'json' ? body.value : undefined;
     let asked: AskedFile | undefined;
     const changed = definitions.change(
       id,
       (current) => {
+        checkNamed(current, name);
         checkIfMatch(request, current && tagsOf(current), { isNeeded: true });
-        if (current === undefined) throw unknown(id);
+        if (current === undefined) throw unknownEndpoint(id, definitions.catalogue, grant);
         if (current.namesProfile) throw onlyWhole(current);
         const value = mergePatch(describeEndpoint(current), patch);
         asked = askedBy({ kind: 'json', value }, { profile, id, current });
@@ -146,11 +151,14 @@ export function patchHandler({ definitions, bodies, profile }: Managed): Handle 
 /** Removes a definition. */
 export function removeHandler({ definitions }: Managed): Handle {
   return async (request, response, { grant }) => {
-    const id = idOf(request);
+    const { catalogue } = definitions;
+    const { id, name } = mustFindTarget(request, catalogue, grant);
     await definitions.change(
       id,
       (current) => {
-        if (current === undefined && !definitions.isStored(id)) throw unknown(id);
+        checkNamed(current, name);
+        if (current === undefined && !definitions.isStored(id))
+          throw unknownEndpoint(id, catalogue, grant);
         // Of one that cannot be called no tag is known.
         checkIfMatch(request, current ? tagsOf(current) : [], { isNeeded: true });
         return undefined;
@@ -162,26 +170,40 @@ export function removeHandler({ definitions }: Managed): Handle {
   };
 }
 
-/** @throws ServiceError for what is no definition, or one of another id than is asked for. */
+/** @throws ServiceError for what is no definition, or another one than is asked for. */
 function askedBy(
   body: DefinitionBody,
   under: {
     readonly profile: ProfileName;
-    readonly id?: string;
+    readonly id?: string | undefined;
+    /** The name that the path has. */
+    readonly name?: string | undefined;
     readonly current?: Endpoint | undefined;
   },
 ): AskedFile {
-  const { profile, id, current } = under;
-  if (body.kind === 'sql') return underId(askedBySql(body.text, profile), id);
+  const { profile, id, name, current } = under;
+  if (body.kind === 'sql') return asWanted(askedBySql(body.text, profile, id), { id, name });
   const resource = parseResource(body.value, current);
-  return underId(askedByResource(resource, resource.id ?? id ?? randomUUID(), profile), id);
+  const idElse = id ?? (name === undefined ? randomUUID() : definitionIdOf(name));
+  return asWanted(askedByResource(resource, resource.id ?? idElse, profile), { id, name });
 }
 
-function underId(asked: AskedFile, id: string | undefined): AskedFile {
+/** @throws ServiceError where the path names another definition: a new one must have its name, and an old one keeps its id. */
+function asWanted(
+  asked: AskedFile,
+  { id, name }: { readonly id: string | undefined; readonly name: string | undefined },
+): AskedFile {
+  if (id === undefined && name !== undefined && !asked.names.includes(name)) {
+    throw new ServiceError(
+      'invalid_definition',
+      `name must be that of the path, ${name}; got ${asked.names[0]}`,
+    );
+  }
   if (id === undefined || asked.id === id) return asked;
+  const owner = name === undefined ? 'the path' : name;
   throw new ServiceError(
     'invalid_definition',
-    `id must be that of the path, ${id}; got ${asked.id}`,
+    `id must be that of ${owner}, ${id}; got ${asked.id}`,
   );
 }
 
@@ -209,12 +231,35 @@ function tagsOf(endpoint: Endpoint): readonly string[] {
   return [tagOf(endpoint, 'json'), tagOf(endpoint, 'sql')];
 }
 
-function idOf(request: Request): string {
-  return pathParameter(request).toLowerCase();
+/** The definition that a path names by its id, or by a name, which a definition may have or not. */
+type Target = { readonly id: string | undefined; readonly name?: string };
+
+function targetOf(request: Request, catalogue: Catalogue): Target {
+  const text = pathParameter(request);
+  if (isUuid(text)) return { id: text.toLowerCase() };
+  return { id: catalogue.find(text)?.definition.id, name: text };
 }
 
-function unknown(id: string): ServiceError {
-  return new ServiceError('unknown_endpoint', `there is no endpoint ${echo(id)}`);
+/** @throws ServiceError where no definition has the name. */
+function mustFindTarget(
+  request: Request,
+  catalogue: Catalogue,
+  grant: Grant,
+): Target & { readonly id: string } {
+  const { id, name } = targetOf(request, catalogue);
+  if (id === undefined) throw unknownEndpoint(pathParameter(request), catalogue, grant);
+  return { id, ...(name !== undefined && { name }) };
+}
+
+/** A name may have become another's since it was looked for. @throws ServiceError */
+function checkNamed(current: Endpoint | undefined, name: string | undefined): void {
+  if (current === undefined || name === undefined) return;
+  const { definition } = current;
+  if ([definition.name, ...definition.aliases].includes(name)) return;
+  throw new ServiceError(
+    'definition_conflict',
+    `the id ${definition.id} is that of ${definition.name}, which is not called ${name}; give ${name} an id of its own`,
+  );
 }
 
 /** In JSON its lines for other profiles would be lost. */

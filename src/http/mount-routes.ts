@@ -49,7 +49,8 @@ type Served = {
   readonly route: Route;
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly operations: ReadonlyMap<string, Operation>;
-  readonly allow: readonly string[];
+  /** All routes of its path, in their order. */
+  readonly group: readonly Served[];
 };
 
 /**
@@ -59,11 +60,13 @@ type Served = {
 export function mountRoutes(app: Express, routes: readonly Route[], parts: Parts): void {
   const byPath = new Map<string, Served[]>();
   for (const route of routes) {
-    byPath.set(route.path, [...(byPath.get(route.path) ?? []), served(route)]);
+    const group = byPath.get(route.path) ?? [];
+    group.push(served(route, group));
+    byPath.set(route.path, group);
   }
   for (const [path, group] of byPath) {
     app.all(path, async (request, response, next) => {
-      const found = group.find(({ route }) => route.takes?.(request) ?? true);
+      const found = findServed(group, request, methodOf(request));
       if (found === undefined) {
         next();
         return;
@@ -95,22 +98,42 @@ function stoppedTooSoon(): ServiceError {
   );
 }
 
-function served(route: Route): Served {
+function served(route: Route, group: readonly Served[]): Served {
   const operations = new Map<string, Operation>();
-  const allow: string[] = [];
   for (const method of METHODS) {
     const operation = route.operations[method];
-    if (operation === undefined) continue;
-    operations.set(method, operation);
-    allow.push(method);
-    if (method === 'GET') allow.push('HEAD');
+    if (operation !== undefined) operations.set(method, operation);
   }
-  const headers = Object.entries(route.headers ?? {});
-  return { route, headers, operations, allow: [...allow, 'OPTIONS'] };
+  return { route, headers: Object.entries(route.headers ?? {}), operations, group };
+}
+
+/** The route of a path that a request is for, or would be for by another method. */
+function findServed(
+  group: readonly Served[],
+  request: Request,
+  method: string,
+): Served | undefined {
+  return group.find(({ route }) => route.takes?.(request, method) ?? true);
+}
+
+/** HEAD is answered as GET is. */
+function methodOf({ method }: Request): string {
+  return method === 'HEAD' ? 'GET' : method;
+}
+
+/** The methods by which a path is answered. */
+function methodsOf(group: readonly Served[], request: Request): readonly string[] {
+  const allowed = METHODS.filter(
+    (method) => findServed(group, request, method)?.operations.has(method) === true,
+  );
+  return [
+    ...allowed.flatMap((method) => (method === 'GET' ? [method, 'HEAD'] : method)),
+    'OPTIONS',
+  ];
 }
 
 async function answer(
-  { route, headers, operations, allow }: Served,
+  { route, headers, operations, group }: Served,
   request: Request,
   response: Response,
   parts: Parts,
@@ -119,12 +142,13 @@ async function answer(
   checkExpectation(request);
   if (request.method === 'OPTIONS') {
     if (hasBody(request)) await skipBody(request);
-    tellOptions(response, allow.join(', '));
+    tellOptions(response, methodsOf(group, request).join(', '));
     return;
   }
   if (route.isAlwaysServed !== true) parts.readiness.check();
-  const operation = operations.get(request.method === 'HEAD' ? 'GET' : request.method);
+  const operation = operations.get(methodOf(request));
   if (operation === undefined) {
+    const allow = methodsOf(group, request);
     throw new ServiceError(
       'method_not_allowed',
       `the method must be ${allow.join(', ')} here; got ${request.method}`,

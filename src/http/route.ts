@@ -55,8 +55,8 @@ export type Route = {
   readonly path: string;
   readonly pathParameters?: Readonly<Record<string, PathParameterText>> | undefined;
   readonly operations: Readonly<Partial<Record<Method, Operation>>>;
-  /** Which requests it is for, where a path means two things; the first route that takes one has it. */
-  readonly takes?: (request: Request) => boolean;
+  /** Which requests of a method it is for, where a path means two things; the first route that takes one has it. */
+  readonly takes?: (request: Request, method: string) => boolean;
   /** How failures are told; in the words of the profile unless given. */
   readonly tellFailure?: TellFailure | undefined;
   /** … and what they look like, where the words are not those of the profile. */

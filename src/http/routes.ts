@@ -47,8 +47,14 @@ const ID_OR_NAME = { idOrName: { description: 'UUID of an endpoint, or one of it
 const NAME = { name: { description: 'One of the names of an endpoint' } };
 /** At the path that is a name's, too. */
 const ID = {
-  idOrName: { description: 'UUID of a definition', schema: { type: 'string', format: 'uuid' } },
+  idOrName: {
+    description: 'UUID of a definition; to change it one of its names will do, too',
+    schema: { type: 'string', format: 'uuid' },
+  },
 };
+
+/** By a name, too, a definition is changed; it is called by all others. */
+const CHANGING_METHODS: readonly string[] = ['PUT', 'PATCH', 'DELETE'];
 
 /** Everything the service answers, what is asked most first. */
 export function serviceRoutes(options: RouteOptions): readonly Route[] {
@@ -115,7 +121,8 @@ function endpointRoutes(options: RouteOptions): readonly Route[] {
     {
       path: '/api/endpoints/:idOrName',
       pathParameters: ID,
-      takes: (request) => isUuid(pathParameter(request)),
+      takes: (request, method) =>
+        isUuid(pathParameter(request)) || CHANGING_METHODS.includes(method),
       operations: definitionOperations({ ...options, access: MANAGING }),
     },
     {

@@ -17,6 +17,8 @@ export type AccessRow = {
   readonly body?: string | undefined;
   readonly type?: string;
   readonly status: number;
+  /** Whether there is another row of the same meaning: this one has a name where that has an id. */
+  readonly isByName?: boolean;
   /** Whether failures are told in the words of a protocol, whatever the profile. */
   readonly hasOwnWords?: boolean;
 };
@@ -112,14 +114,17 @@ export const ACCESS_TABLE: readonly AccessRow[] = [
   managing('GET /api/endpoints/:idOrName', `/api/endpoints/${LOGS_ALL}`),
   ...[
     managing('POST /api/endpoints', '/api/endpoints', { body: '{}', status: 400 }),
-    ...['PUT', 'PATCH', 'DELETE'].map((method) =>
-      managing(`${method} /api/endpoints/:idOrName`, `/api/endpoints/${LOGS_ALL}`, {
-        // What is built in is not changed, whoever asks.
-        ...{
-          body: method === 'DELETE' ? undefined : '{"name":"a","query":"SELECT 1"}',
-          status: 409,
-        },
-      }),
+    ...['PUT', 'PATCH', 'DELETE'].flatMap((method) =>
+      [LOGS_ALL, 'logs.all'].map((idOrName) =>
+        managing(`${method} /api/endpoints/:idOrName`, `/api/endpoints/${idOrName}`, {
+          // What is built in is not changed, whoever asks.
+          ...{
+            body: method === 'DELETE' ? undefined : '{"name":"a","query":"SELECT 1"}',
+            status: 409,
+          },
+          isByName: idOrName !== LOGS_ALL,
+        }),
+      ),
     ),
   ].map((row) => ({ ...row, type: 'application/json' })),
   managing('GET /metrics', '/metrics'),

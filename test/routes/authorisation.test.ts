@@ -96,7 +96,8 @@ test('every route stands in the table, as often as it has meanings, and nothing 
     const served = routes.flatMap(({ path, operations }) =>
       Object.keys(operations).map((method) => `${method} ${path}`),
     );
-    deepEqual(ACCESS_TABLE.map(({ route }) => route).sort(), served.sort());
+    const rows = ACCESS_TABLE.filter(({ isByName }) => isByName !== true);
+    deepEqual(rows.map(({ route }) => route).sort(), served.sort());
   });
   metrics.close();
 });

@@ -73,6 +73,8 @@ const ROUTES: readonly (readonly [method: string, path: string, scopes: readonly
   ['DELETE', '/api/tokens/none', ['manage']],
   ['GET', '/metrics', ['manage']],
   ['GET', '/api/sources', ['ingest', 'query', 'manage']],
+  ['PUT', `/api/sources/${EDGE}`, ['manage']],
+  ['DELETE', '/api/endpoints/logs.all', ['manage']],
 ];
 
 test('each route lets in the scopes it is for, and no other', async () => {

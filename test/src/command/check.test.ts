@@ -223,6 +223,26 @@ for (const [what, files, reason] of [
   });
 }
 
+test('every problem of a file is told, whatever else is wrong with it', async () => {
+  const { status, out } = await check({
+    'header.sql': '-- name: a b\n-- max_rows: none\n-- frob: x\n\nSELECT 1 AS n FORM t\n',
+    'unused.sql': fileOf(1, 'app.unused', 'SELECT 1 AS n', 'param: a string', 'param: b string'),
+    'no-id.sql': '-- name: app.plain\nSELECT 1 AS n\n',
+  });
+  equal(status, 1);
+  for (const problem of [
+    /^header\.sql:1:10: name must be words/m,
+    /^header\.sql:2:14: max_rows must be/m,
+    /^header\.sql:3:4: a header key must be/m,
+    /^header\.sql:5:\d+: /m,
+    /^unused\.sql:\d+:11: parameter a is declared/m,
+    /^unused\.sql:\d+:11: parameter b is declared/m,
+  ]) {
+    match(out, problem);
+  }
+  match(out, /\n2 definitions, 0 calls: 6 problems, 0 differences\n$/);
+});
+
 test('with --json programs are told the same', async () => {
   const calls = [{ parameters: { project: 'gamma' }, rows: [{ id: 'x' }] }];
   const { status, out } = await check({ ...FILES, 'errors.expect.json': { ...EXPECTED, calls } }, [

@@ -44,6 +44,41 @@ test('a header of an id and a name is enough; the rest has defaults', () => {
   });
 });
 
+test('without an id there is one that is made of the name, and of nothing else', () => {
+  const { definition, hasId } = parse(NAME);
+  assert.equal(hasId, false);
+  assert.equal(definition.id, 'aa11fa97-0091-596c-b7e2-0c82c4c8a578');
+  assert.equal(parse('-- max_rows: 7', NAME).definition.id, definition.id);
+  assert.notEqual(parse('-- name: app.stat').definition.id, definition.id);
+  assert.equal(parse(ID, NAME).hasId, true);
+});
+
+test('all problems of a header are found, in their order', () => {
+  const lines = [
+    '-- nmae: app.stats',
+    '-- id: 7',
+    '-- max_rows: none',
+    '-- param: a text',
+    '-- param: b int64',
+    '-- param: b string',
+    '-- hello',
+    '-- warm: 300s',
+  ];
+  assert.throws(
+    () => parse(...lines),
+    (error) => {
+      assert(error instanceof DefinitionError);
+      const found = [error, ...error.further];
+      assert.deepEqual(
+        found.map(({ position }) => position.line),
+        [1, 2, 3, 4, 6, 7, 1],
+      );
+      assert.match(found.at(-1)!.reason, /the header must give a name; got none/);
+      return true;
+    },
+  );
+});
+
 test('keys and parameters are found where their values stand, missing ones at the start', () => {
   const { positionOf } = parse(ID, NAME, '-- param: id string', '--   param:  b bool');
   assert.deepEqual(positionOf('name'), { line: 2, column: 10 });
@@ -99,7 +134,7 @@ test('an error gives file, line, column and a caret under the place', () => {
   const text = [ID, '-- nmae: app.stats', 'SELECT 1'].join('\n');
   assert.throws(() => parseDefinitionFile('folder/app.sql', text), {
     message: [
-      'folder/app.sql:2:4: a header key must be id, name, description, max_rows, cache, warm, sandbox, extends, alias, version or param; got "nmae"',
+      'folder/app.sql:2:4: a header key must be id, name, description, max_rows, cache, warm, sandbox, extends, alias, version or param; got "nmae"; did you mean name?',
       '-- nmae: app.stats',
       '   ^',
     ].join('\n'),
@@ -108,7 +143,6 @@ test('an error gives file, line, column and a caret under the place', () => {
 
 for (const [title, lines, place, reason] of [
   ['a bad UUID', ['-- id: 2034724d', NAME], '1:8', /UUID of 36 characters; got "2034724d"/],
-  ['no id', [NAME], '1:1', /must give an id/],
   ['no name', [ID], '1:1', /must give a name/],
   ['a key given twice', [ID, NAME, '-- name: b'], '3:4', /given twice; first in line 2/],
   ['a reserved name', [ID, '-- name: query'], '2:10', /part of the paths/],

@@ -133,6 +133,78 @@ test('PUT makes what is not there, and replaces what is there only where it is t
   }
 });
 
+test('a definition is put, patched and removed by its name', async () => {
+  const path = 'app.answer';
+  const made = await service.send('PUT', path, ANSWER);
+  equal(made.status, 201, made.text);
+  const { id } = made.json.result;
+  // The same name has the same id, wherever it is made.
+  equal(made.headers.location, `/api/endpoints/${id}`);
+  equal((await service.send('PUT', path, ANSWER)).status, 428);
+  const etag = String(made.headers.etag);
+  const changed = await service.send('PATCH', path, { max_rows: 7 }, { 'If-Match': etag });
+  deepEqual([changed.status, changed.json.result?.max_rows], [200, 7]);
+  const aliased = { ...ANSWER, alias: ['app.number'] };
+  const again = await service.send('PUT', path, aliased, { 'If-Match': '*' });
+  deepEqual([again.status, again.json.result.id], [200, id]);
+  const options = await service.ask({ method: 'OPTIONS', path: '/api/endpoints/app.number' });
+  equal(options.headers.allow, 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS');
+  const ofId = await service.ask({ method: 'OPTIONS', path: `/api/endpoints/${id}` });
+  equal(ofId.headers.allow, 'GET, HEAD, PUT, PATCH, DELETE, OPTIONS');
+  equal((await service.send('DELETE', 'app.number')).status, 428);
+  const removed = await service.send('DELETE', 'app.number', undefined, { 'If-Match': '*' });
+  equal(removed.status, 204);
+  for (const method of ['PATCH', 'DELETE'] as const) {
+    const gone = await service.send(method, path, method === 'PATCH' ? {} : undefined);
+    deepEqual([gone.status, gone.json.error.code], [404, 'unknown_endpoint']);
+  }
+});
+
+test('what is put under a name has that name, and an id that is no other’s', async () => {
+  const other = await service.send('PUT', 'app.other', ANSWER);
+  deepEqual([other.status, other.json.error.code], [400, 'invalid_definition']);
+  match(other.json.error.message, /name must be that of the path, app\.other; got app\.answer/);
+  const made = await service.send('PUT', 'app.answer', ANSWER);
+  const { id } = made.json.result;
+  const renamed = await service.send('PATCH', id, { name: 'app.sum' }, { 'If-Match': '*' });
+  equal(renamed.status, 200);
+  // The id that is made of the name is that of another now, which must not be replaced.
+  for (const headers of [{}, { 'If-Match': '*' }]) {
+    const taken = await service.send('PUT', 'app.answer', ANSWER, headers);
+    deepEqual([taken.status, taken.json.error.code], [409, 'definition_conflict']);
+    match(taken.json.error.message, /is that of app\.sum, which is not called app\.answer/);
+  }
+  const own = await service.send('PUT', 'app.answer', { ...ANSWER, id: idOf(3) });
+  deepEqual([own.status, own.json.result.id], [201, idOf(3)]);
+  const moved = await service.send('PUT', 'app.sum', fileOf(4, 'app.sum', 'SELECT 1 AS n'), {
+    'If-Match': '*',
+  });
+  match(moved.json.error.message, new RegExp(`id must be that of .*, ${id}; got ${idOf(4)}`));
+});
+
+test('a file without an id has the id of the path, or one of its name, also after a restart', async () => {
+  await ServiceWithDefinitions.run({}, async (service) => {
+    const file = '-- name: app.plain\nSELECT 1 AS n\n';
+    const made = await service.send('POST', '', file);
+    equal(made.status, 201, made.text);
+    const named = await service.send('PUT', idOf(1), '-- name: app.named\nSELECT 2 AS n\n');
+    deepEqual([named.status, named.json.result.id], [201, idOf(1)]);
+    const wrong = await service.send('PUT', idOf(2), '-- name: app.wrong\nSELECT 2 AS n FORM t\n');
+    deepEqual([wrong.status, wrong.json.error.line], [422, 2]);
+    await service.write('folder.sql', '-- name: app.folder\nSELECT 3 AS n\n');
+    await service.restart();
+    deepEqual(await service.problems(), []);
+    deepEqual(await service.call('app.plain'), [{ n: 1 }]);
+    deepEqual(await service.call(idOf(1)), [{ n: 2 }]);
+    deepEqual(await service.call('app.folder'), [{ n: 3 }]);
+    const { id } = made.json.result;
+    const accept = { Accept: 'application/sql' };
+    equal((await service.ask({ path: `/api/endpoints/${id}`, headers: accept })).text, file);
+    const same = await service.send('PUT', 'app.plain', file, { 'If-Match': '*' });
+    deepEqual([same.status, same.json.result.id], [200, id]);
+  });
+});
+
 test('of two changes at once that saw the same, one is made', async () => {
   const { headers, json } = await service.send('POST', '', ANSWER);
   const id = json.result.id;
