@@ -75,6 +75,8 @@ export type Admitted = {
   readonly batch: Batch;
   readonly refusals: Refusals;
   readonly unreadableTimestamps?: UnreadableTimestamps | undefined;
+  /** How many events of the batch belong to no project by the rule of their source: no query of a project finds them. */
+  readonly withoutProject: number;
 };
 
 /**
@@ -120,6 +122,7 @@ export async function admitEvents(body: DecodedBody, options: AdmissionOptions):
     batch: admission.batch(),
     refusals: admission.refusals(),
     unreadableTimestamps: admission.unreadableTimestamps(),
+    withoutProject: admission.withoutProject,
   };
 }
 
@@ -152,6 +155,8 @@ class Admission {
   #unreadableText = NO_STRING;
   #unreadableCount = 0;
   #firstUnreadable = '';
+
+  withoutProject = 0;
 
   #rowCount = 0;
   #tokenCount = 0;
@@ -270,9 +275,10 @@ class Admission {
     if (foreign !== undefined) {
       this.#dropRow();
       this.#refuse(event, foreign);
-    } else if (this.#unreadableText !== NO_STRING) {
-      this.#noteUnreadable();
+      return;
     }
+    if (this.#unreadableText !== NO_STRING) this.#noteUnreadable();
+    if (this.#projectKeys[this.#rowCount - 1] === NO_STRING) this.withoutProject++;
   }
 
   #noteUnreadable(): void {

@@ -39,6 +39,7 @@ type SentAdmitted = {
   readonly reasons: readonly string[];
   readonly repaired: Uint32Array<ArrayBuffer>;
   readonly unreadableTimestamps: UnreadableTimestamps | undefined;
+  readonly withoutProject: number;
   readonly bodySize: number;
 };
 
@@ -93,25 +94,30 @@ export function sentAdmittedOf(admitted: AdmittedPost): {
   readonly admitted: SentAdmitted;
   readonly transfer: readonly ArrayBuffer[];
 } {
-  const { refusals, unreadableTimestamps, bodySize } = admitted;
+  const { refusals, unreadableTimestamps, withoutProject, bodySize } = admitted;
   // In one piece, as what other arrays have in reserve would count for the garbage collector of the main thread.
   const batch = packBatch(admitted.batch);
   const refusedEvents = Uint32Array.from(refusals.events);
   const repaired = Uint32Array.from(admitted.repaired);
   const { reasons } = refusals;
   return {
-    admitted: { batch, refusedEvents, reasons, repaired, unreadableTimestamps, bodySize },
+    admitted: {
+      ...{ batch, refusedEvents, reasons, repaired },
+      ...{ unreadableTimestamps, withoutProject, bodySize },
+    },
     transfer: [batch.data.buffer, refusedEvents.buffer, repaired.buffer],
   };
 }
 
 export function admittedOf(sent: SentAdmitted): AdmittedPost {
-  const { batch, refusedEvents, reasons, repaired, unreadableTimestamps, bodySize } = sent;
+  const { batch, refusedEvents, reasons, repaired } = sent;
+  const { unreadableTimestamps, withoutProject, bodySize } = sent;
   return {
     batch: decodeBatch(batch, batch.data),
     refusals: { events: Array.from(refusedEvents), reasons },
     repaired: Array.from(repaired),
     unreadableTimestamps,
+    withoutProject,
     bodySize,
   };
 }

@@ -85,16 +85,18 @@ export class LocalDecoding implements PostDecoding {
     const { retentionUs, manners, randomId } = this.#options;
     // Field by field, here and below: to spread an object takes longer than to admit an event.
     const options = { source, nowUs, projects, retentionUs, manners, randomId };
-    const { batch, refusals, unreadableTimestamps } = await admitEvents(decoded, options);
+    const admitted = await admitEvents(decoded, options);
+    const { batch, refusals, unreadableTimestamps, withoutProject } = admitted;
     const repaired = without(decoded.repairedEvents, refusals.events);
     const bodySize = decoded.text.bodySize;
     if (this.#events === undefined || ordinals === undefined) {
-      return { batch, refusals, unreadableTimestamps, repaired, bodySize };
+      return { batch, refusals, unreadableTimestamps, withoutProject, repaired, bodySize };
     }
     return {
       batch,
       refusals: refusalsOfPost(refusals, ordinals, this.#events),
       unreadableTimestamps,
+      withoutProject,
       repaired: repaired.map((event) => ordinalOf(ordinals, event)),
       bodySize,
     };

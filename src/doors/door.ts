@@ -20,7 +20,12 @@ import type { TellFailure } from '../http/failure.ts';
 import { readMediaType } from '../http/media-type.ts';
 import type { GuardedOperation } from '../http/route.ts';
 import type { FailureSchemas, MediaText, OperationText } from '../openapi/operation-text.ts';
-import type { Alterations, DecodedPost, LogIntake } from '../store/log-intake.ts';
+import type {
+  Alterations,
+  DecodedPost,
+  EventsWithoutProject,
+  LogIntake,
+} from '../store/log-intake.ts';
 import { findAddress, mustFindSource, sourceOfToken } from './post-address.ts';
 import { tellWarnings } from './post-warnings.ts';
 
@@ -30,6 +35,8 @@ type Posted<Notes> = Alterations & {
   readonly notes: Notes;
   /** The events of the body that were not taken. */
   readonly refusals: Refusals;
+  /** By source. */
+  readonly withoutProject: readonly EventsWithoutProject[];
 };
 
 /** @throws ServiceError of this code when events were refused: all others are stored. */
@@ -122,7 +129,7 @@ export function doorHandler<Notes>(
         post.end();
       }
     });
-    tellWarnings(response, posted);
+    tellWarnings(response, posted, posted.withoutProject);
     if (refusalCode !== undefined) checkRefusals(refusalCode, posted.refusals);
     await door.tell(request, response, posted);
   };
@@ -169,6 +176,7 @@ async function store(
   const refusals: Refusals[] = [];
   let unreadableTimestamps: UnreadableTimestamps | undefined;
   const repaired: number[][] = [];
+  const withoutProject: EventsWithoutProject[] = [];
   for (const [target, addresses] of bySource) {
     if (refusals.length > 0 && response.destroyed) throw senderGone();
     const stored = await post.store(target, {
@@ -179,9 +187,14 @@ async function store(
     });
     refusals.push(stored);
     repaired.push([...stored.repaired]);
+    if (stored.withoutProject !== undefined) withoutProject.push(stored.withoutProject);
     unreadableTimestamps = together(unreadableTimestamps, stored.unreadableTimestamps);
   }
-  return { refusals: joinRefusals(refusals), repaired: repaired.flat(), unreadableTimestamps };
+  return {
+    refusals: joinRefusals(refusals),
+    repaired: repaired.flat(),
+    ...{ unreadableTimestamps, withoutProject },
+  };
 }
 
 /** The addresses of each source, by their indexes. Lets other work run: a body may name many. */

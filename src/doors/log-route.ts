@@ -70,7 +70,8 @@ export function logHandler(options: {
         post.end();
       }
     });
-    tellWarnings(response, stored);
+    const { withoutProject } = stored;
+    tellWarnings(response, stored, withoutProject === undefined ? [] : [withoutProject]);
     checkRefusals('events_refused', stored);
     tellLogged(response);
   };

@@ -1,20 +1,44 @@
 import type { ServerResponse } from 'node:http';
 import type { UnreadableTimestamps } from '../../ingest/admission.ts';
+import { projectRuleOf } from '../../ingest/source.ts';
 import { setWarnings, WARNINGS_HEADER } from '../http/warnings.ts';
-import type { Alterations } from '../store/log-intake.ts';
+import type { Alterations, EventsWithoutProject } from '../store/log-intake.ts';
 
 /** For a description of the answers of posts. */
 export const WARNINGS_TEXT: Readonly<Record<string, string>> = {
-  [WARNINGS_HEADER]: 'What was stored otherwise than it was sent, if anything was',
+  [WARNINGS_HEADER]:
+    'What was stored otherwise than it was sent, or belongs to no project, if anything was or does',
 };
 
-/** Tells a sender what was stored otherwise than it was sent; nothing where all is as it was. */
+/**
+ * Tells a sender what was stored otherwise than it was sent, and what of it no query of a project will find; nothing
+ * where all is as it should be.
+ */
 export function tellWarnings(
   response: ServerResponse,
   { repaired, unreadableTimestamps }: Alterations,
+  withoutProject: readonly EventsWithoutProject[],
 ): void {
-  setWarnings(response, [...repairWarnings(repaired), ...timestampWarnings(unreadableTimestamps)]);
+  setWarnings(response, [
+    ...repairWarnings(repaired),
+    ...timestampWarnings(unreadableTimestamps),
+    ...projectWarnings(withoutProject),
+  ]);
 }
+
+/** That events belong to no project, and where theirs is looked for: a sentence for each source, if these are not many. */
+function projectWarnings(withoutProject: readonly EventsWithoutProject[]): readonly string[] {
+  const told = withoutProject.slice(0, SOURCES_WARNED_OF_MAX);
+  const rest = withoutProject.length - told.length;
+  const sentences = told.map(({ source, count }) => {
+    const events = count === 1 ? '1 event names' : `${count} events name`;
+    return `${events} no project in ${projectRuleOf(source)}, where the source ${source.name} has it`;
+  });
+  return rest === 0 ? sentences : [...sentences, `so do events of ${rest} more sources`];
+}
+
+/** A bulk may have events for all sources there are, and many clients take headers of 16 KiB at most. */
+const SOURCES_WARNED_OF_MAX = 5;
 
 /** That events have U+FFFD in place of bytes that were not UTF-8: a sentence, or none. */
 function repairWarnings(repaired: readonly number[]): readonly string[] {

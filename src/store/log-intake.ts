@@ -17,8 +17,15 @@ export type Alterations = {
   readonly unreadableTimestamps?: UnreadableTimestamps | undefined;
 };
 
-/** The events of a body that were not stored, or not as they were sent. */
-export type StoredLogs = Refusals & Alterations;
+/** Events of one source that belong to no project by its rule. */
+export type EventsWithoutProject = { readonly source: Source; readonly count: number };
+
+/** The events of a body that were not stored, or not as they were sent, or that queries of a project will not find. */
+export type StoredLogs = Refusals &
+  Alterations & {
+    /** There where there are any. */
+    readonly withoutProject?: EventsWithoutProject | undefined;
+  };
 
 /** A body that was read, whose events are to be stored once, or not at all. */
 export interface DecodedPost {

@@ -135,6 +135,7 @@ class StoredPost implements DecodedPost {
     return asServiceErrors(async () => {
       const admitted = await decoding.admit({ source, nowUs, projects, addresses });
       const { batch, refusals, repaired, unreadableTimestamps, bodySize: bytes } = admitted;
+      const { withoutProject: count } = admitted;
       const { rowCount: events } = batch;
       if (events > 0) {
         await store.append(source.name, batch, nowUs);
@@ -153,6 +154,7 @@ class StoredPost implements DecodedPost {
         reasons: refusals.reasons,
         repaired,
         unreadableTimestamps,
+        withoutProject: count === 0 ? undefined : { source, count },
       };
     });
   }

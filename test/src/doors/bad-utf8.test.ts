@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { ServiceUnderTest } from '../../support/service-under-test.ts';
-import { countOf, postTo, RECEIVERS } from './receivers.ts';
+import { countOf, postTo, RECEIVERS, warningsOf } from './receivers.ts';
 
 const REPAIRED = 'weir_repaired_events_total';
 
@@ -44,12 +44,12 @@ for (const receiver of RECEIVERS) {
     const textsBefore = await replacementCount();
     const whole = await postTo(service, receiver, body);
     assert.equal(Math.trunc(whole.status / 100), 2, whole.text);
-    assert.equal(whole.headers['weir-warnings'], undefined);
+    assert.equal(warningsOf(whole), undefined);
 
     const answer = await postTo(service, receiver, cutOff(body));
     assert.equal(answer.status, whole.status, answer.text);
     assert.equal(
-      answer.headers['weir-warnings'],
+      warningsOf(answer),
       'bytes that are not UTF-8 were replaced by U+FFFD in 2 events, the first of them event 0',
     );
     assert.equal((await countOf(service, REPAIRED)) - repairedBefore, 2);
@@ -64,7 +64,7 @@ test('one event that is not UTF-8 is named, and the others are stored as they ar
     const answer = await postTo(service, receiver, cutOff(receiver.body, true));
     assert.equal(answer.status, 200);
     const said = 'bytes that are not UTF-8 were replaced by U+FFFD in event 0';
-    assert.equal(answer.headers['weir-warnings'], said);
+    assert.equal(warningsOf(answer), said);
   }
 });
 
@@ -87,7 +87,7 @@ test('a body of the largest size of which no byte is UTF-8 is taken', async () =
   ]);
   const answer = await postTo(service, list!, body);
   assert.equal(answer.status, 200, answer.text);
-  assert.match(String(answer.headers['weir-warnings']), /in 2 events/);
+  assert.match(String(warningsOf(answer)), /in 2 events/);
 });
 
 test('an event that becomes longer than a string may be is refused, a body of many events is not', async () => {

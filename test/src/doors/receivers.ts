@@ -122,6 +122,13 @@ function sumIn(metrics: string, name: string): number {
   return sum;
 }
 
+/** What an answer warns of, but for events without a project: those of most tests have none. */
+export function warningsOf({ headers }: HttpAnswer): string | undefined {
+  const text = String(headers['weir-warnings'] ?? '');
+  const rest = text.replace(/(?:^|; )\d+ events? names? no project in .*$/, '');
+  return rest === '' ? undefined : rest;
+}
+
 /** Posts a body where a receiver takes them. */
 export function postTo(
   service: ServiceUnderTest,

@@ -4,6 +4,7 @@ import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import { must } from '../../../engine/assert.ts';
 import type { HttpAnswer } from '../../support/http-client.ts';
 import { ServiceUnderTest } from '../../support/service-under-test.ts';
+import { warningsOf } from './receivers.ts';
 
 const SOURCE = 'gotrue.logs.prod';
 const NOON_US = 1_768_478_100_000_000;
@@ -246,7 +247,7 @@ for (const profile of ['default', 'supabase']) {
         const message = `${receiver.name}: ${text}`;
         const answer = await post(service, receiver, text, message);
         assert.equal(Math.trunc(answer.status / 100), 2, `${message}: ${answer.text}`);
-        assert.equal(answer.headers['weir-warnings'], undefined, message);
+        assert.equal(warningsOf(answer), undefined, message);
         wanted.set(message, NOON_US + us);
       }
     }
@@ -269,7 +270,7 @@ for (const profile of ['default', 'supabase']) {
         const answer = await post(service, receiver, text, message);
         assert.equal(Math.trunc(answer.status / 100), 2, `${message}: ${answer.text}`);
         assert.equal(
-          answer.headers['weir-warnings'],
+          warningsOf(answer),
           `the timestamp of 1 event cannot be read and is kept as timestamp_text, it is "${text}"`,
         );
         texts.set(message, text);
@@ -289,7 +290,7 @@ test('a warning counts the events, and shows the first text in ASCII, cut', asyn
   const service = must(services.get('default'), 'it was started');
   const path = `/logs?source_name=${SOURCE}`;
   const warningOf = async (events: unknown): Promise<unknown> =>
-    (await service.ask('POST', path, json(events))).headers['weir-warnings'];
+    warningsOf(await service.ask('POST', path, json(events)));
   assert.equal(
     await warningOf([{ timestamp: 'soon' }, {}, { timestamp: 'later' }, { timestamp: {} }]),
     'the timestamp of 3 events cannot be read and is kept as timestamp_text, the first is "soon"',
@@ -310,7 +311,7 @@ test('where an index gets some events and the source others, all are counted tog
   const body = `${line('postgres.logs', 'soon')}${line('gotrue.logs.prod', 'later')}`;
   const answer = await service.ask('POST', '/_bulk', body, { 'Content-Type': NDJSON });
   assert.equal(
-    answer.headers['weir-warnings'],
+    warningsOf(answer),
     'the timestamp of 2 events cannot be read and is kept as timestamp_text, the first is "soon"',
   );
 });
@@ -320,7 +321,7 @@ test('an answer that refuses some events names the others, too', async () => {
   const events = json([{ timestamp: 'soon' }, 7]);
   const answer = await service.ask('POST', `/logs?source_name=${SOURCE}`, events);
   assert.equal(answer.status, 406);
-  assert.match(String(answer.headers['weir-warnings']), /^the timestamp of 1 event .* "soon"$/);
+  assert.match(String(warningsOf(answer)), /^the timestamp of 1 event .* "soon"$/);
 });
 
 test('an event posted alone has its time in the profile default only', async () => {
@@ -331,7 +332,7 @@ test('an event posted alone has its time in the profile default only', async () 
     const answers = [await post('2026-01-15T11:55:00Z'), await post('soon')];
     const isTimed = profile === 'default';
     assert.deepEqual(
-      answers.map(({ status, headers }) => [status, headers['weir-warnings'] !== undefined]),
+      answers.map((answer) => [answer.status, warningsOf(answer) !== undefined]),
       [
         [200, false],
         [200, isTimed],
