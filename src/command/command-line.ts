@@ -114,12 +114,18 @@ function unknownText(named: NamedCommand, word: string, { name }: WrittenFlag): 
  * secret.
  */
 export function argumentText({ command }: NamedCommand, error: ArgumentError): string {
+  const flags = flagsOf(command);
   for (const argument of error.given) {
     const end = argument.indexOf('=');
-    if (end < 1) continue;
+    if (end < 1) {
+      const isSwitch = Object.hasOwn(flags, argument) && flags[argument]?.placeholder === undefined;
+      if (isSwitch) return `${error.message}; did you mean --${argument}?`;
+      continue;
+    }
     const { flag, secret } = findNearest(command, argument.slice(0, end));
     if (secret !== undefined) return secret;
-    if (flag !== undefined) return `${error.message}; did you mean --${flag}=VALUE?`;
+    const value = flags[flag ?? '']?.placeholder === undefined ? '' : '=VALUE';
+    if (flag !== undefined) return `${error.message}; did you mean --${flag}${value}?`;
   }
   return error.message;
 }
@@ -130,7 +136,9 @@ function findNearest(
   written: string,
 ): { readonly flag?: string | undefined; readonly secret?: string | undefined } {
   const name = written.replace(/^-+/, '').replaceAll('_', '-');
-  const flag = nearestName(name, [...Object.keys(flagsOf(command)), ...SECRETS.keys()]);
+  const flags = [...Object.keys(flagsOf(command)), ...SECRETS.keys()];
+  const begun = flags.filter((each) => each.startsWith(`${name}-`));
+  const flag = nearestName(name, flags) ?? (begun.length === 1 ? begun[0] : undefined);
   const variable = SECRETS.get(flag ?? '');
   if (variable === undefined) return { flag };
   return {

@@ -90,7 +90,8 @@ export class CommandWords {
 
 /** @throws UsageError where there are arguments. `name` is that of a command, or of a part of one. */
 export function mustBeNone(name: string, given: readonly string[]): void {
-  if (given.length > 0) throw new ArgumentError(`${name} takes no arguments`, given);
+  if (given.length > 0)
+    throw new ArgumentError(`${name} takes no arguments; ${gotText(given)}`, given);
 }
 
 /**
@@ -101,7 +102,12 @@ export function mustBeNone(name: string, given: readonly string[]): void {
 export function mustBeOne(name: string, what: string, given: readonly string[]): string {
   const [argument, ...rest] = given;
   if (argument !== undefined && argument !== '' && rest.length === 0) return argument;
-  throw new ArgumentError(`${name} must be followed by ${what}`, given);
+  throw new ArgumentError(`${name} must be followed by ${what}; ${gotText(given)}`, given);
+}
+
+function gotText(given: readonly string[]): string {
+  const got = given.filter((each) => each !== '').map((each) => echo(each));
+  return `got ${got.join(', ') || 'nothing'}`;
 }
 
 /**
@@ -128,13 +134,12 @@ export class UsageError extends Error {
   }
 }
 
-/** There are too many arguments, or too few. */
+/** There are too many arguments, too few, or others than there may be: one may be a flag without its hyphens. */
 export class ArgumentError extends UsageError {
   readonly given: readonly string[];
 
-  constructor(wanted: string, given: readonly string[]) {
-    const got = given.filter((each) => each !== '').map((each) => echo(each));
-    super(`${wanted}; got ${got.join(', ') || 'nothing'}`);
+  constructor(message: string, given: readonly string[]) {
+    super(message);
     this.given = given;
   }
 }

@@ -1,6 +1,6 @@
 import { nearestName } from '../../engine/plan/binder/nearest-name.ts';
 import { echo } from '../echo.ts';
-import { type CommandWords, UsageError } from './command.ts';
+import { ArgumentError, type CommandWords, UsageError } from './command.ts';
 import type { KnownEndpoint } from './endpoint-client.ts';
 
 /** A call as it is written at a terminal: `NAME name=value …`. */
@@ -18,15 +18,30 @@ export function parseNamedCall(command: string, words: CommandWords): NamedCall 
   if (definition === undefined) {
     throw new UsageError(`${command} must be followed by the name of a definition; got nothing`);
   }
+  if (/^\w+=/.test(definition)) {
+    throw new UsageError(
+      `${command} must be followed by the name of a definition, and its parameters behind that; got ${echo(definition)}`,
+    );
+  }
   const parameters = new Map<string, string>();
   for (const word of rest) {
     const end = word.indexOf('=');
-    if (end < 1) throw new UsageError(`a parameter must be name=value; got ${echo(word)}`);
+    if (end < 1)
+      throw new UsageError(`a parameter must be name=value; ${notParameter(word, rest)}`);
     const name = word.slice(0, end);
     if (parameters.has(name)) throw new UsageError(`${name} must be given once; got two of it`);
     parameters.set(name, word.slice(end + 1));
   }
   return { definition, parameters, sql: words.find('sql') };
+}
+
+/** What was got, and how it may have been meant: `project alpha`, or `project:alpha`. */
+function notParameter(word: string, words: readonly string[]): string {
+  const next = words[words.indexOf(word) + 1];
+  const [, name, value] = /^(\w+):(.*)$/s.exec(word) ?? [];
+  const isName = /^\w+$/.test(word) && next !== undefined && !next.includes('=');
+  const pair = name === undefined ? isName && `${word}=${next}` : `${name}=${value}`;
+  return `got ${echo(word)}${pair === false ? '' : `; did you mean ${echo(pair)}?`}`;
 }
 
 /**
@@ -61,8 +76,10 @@ export function checkNames({ parameters, sql }: NamedCall, endpoint: KnownEndpoi
   const names = endpoint.parameters.flatMap(({ name, from }) => [name, ...from]);
   for (const name of parameters.keys()) {
     if (names.includes(name)) continue;
-    const hint = hintOf(name, names) ?? `it has ${names.join(', ') || 'none'}`;
-    throw new UsageError(`${endpoint.name} has no parameter ${echo(name)}; ${hint}`);
+    const hint = hintOf(name, names);
+    const unknown = `${endpoint.name} has no parameter ${echo(name)}`;
+    if (hint !== undefined) throw new UsageError(`${unknown}; ${hint}`);
+    throw new ArgumentError(`${unknown}; it has ${names.join(', ') || 'none'}`, [`${name}=`]);
   }
 }
 

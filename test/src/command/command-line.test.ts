@@ -55,6 +55,19 @@ test('a parameter that is written as a flag, and a flag that is written as a par
     'start takes no arguments; got "PORT=5000"; did you mean --port=VALUE?',
   );
   equal(await refusalOf('start', 'x=y'), 'start takes no arguments; got "x=y"');
+  // The beginning of one flag's name will do, and a flag without a value is written without one.
+  equal(
+    await refusalOf('sources', 'add', 'app.logs', 'project=metadata.p'),
+    'sources add must be followed by the name of one source; got "app.logs", "project=metadata.p"; did you mean --project-path=VALUE?',
+  );
+  equal(
+    await refusalOf('endpoints', 'push', 'folder', 'dry-run'),
+    'push must be followed by one folder of definitions; got "folder", "dry-run"; did you mean --dry-run?',
+  );
+  equal(
+    await refusalOf('verify', 'data', 'jsn=1'),
+    'verify must be followed by one data folder; got "data", "jsn=1"; did you mean --json?',
+  );
 });
 
 test('a flag has a value where it takes one, and only there', async () => {

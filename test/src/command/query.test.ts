@@ -86,6 +86,32 @@ test('slips end with 2 and a sentence, and what stands in the way with 1', async
     [[], 'query must be followed by the name of a definition; got nothing'],
     [['app.log'], 'there is no definition "app.log"; did you mean app.logs?'],
     [['app.logs', 'projct=a'], 'app.logs has no parameter "projct"; did you mean project?'],
+    [['app.logs', 'frob=a'], 'app.logs has no parameter "frob"; it has project\n'],
+    [
+      ['app.logs', 'csvv=a'],
+      'app.logs has no parameter "csvv"; it has project; did you mean --csv',
+    ],
+    [
+      ['app.logs', 'project', 'alpha'],
+      'a parameter must be name=value; got "project"; did you mean "project=alpha"?',
+    ],
+    [
+      ['app.logs', 'project:a'],
+      'a parameter must be name=value; got "project:a"; did you mean "project=a"?',
+    ],
+    [['app.logs', 'alpha'], 'a parameter must be name=value; got "alpha"\n'],
+    [
+      ['project=alpha', 'app.logs'],
+      'query must be followed by the name of a definition, and its parameters behind that; got "project=alpha"\n',
+    ],
+    [
+      ['app.logs', '--project', 'alpha'],
+      'query has no flag "--project"; a parameter is written without hyphens: project=VALUE',
+    ],
+    [
+      ['app.logs', 'url=x'],
+      'app.logs has no parameter "url"; it has project; did you mean --url=VALUE?',
+    ],
     [['app.logs'], 'project must be text; got nothing'],
     [[...CALL, '--csv', '--json'], 'an answer has one form; got --json and --csv'],
   ] as const) {
