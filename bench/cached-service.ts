@@ -28,7 +28,7 @@ const { InstanceKey } = await load<typeof import('../src/instance-key.ts')>('ins
 const { openBackend } =
   await load<typeof import('../src/store/log-backend.ts')>('store/log-backend');
 const { Metrics } = await load<typeof import('../src/metrics/metrics.ts')>('metrics/metrics');
-const { profileOf } = await load<typeof import('../src/profile.ts')>('profile');
+const { getProfile } = await load<typeof import('../src/profile.ts')>('profile');
 const { Readiness } = await load<typeof import('../src/readiness.ts')>('readiness');
 const { sendBytes } = await load<typeof import('../src/http/response.ts')>('http/response');
 const { parseSettings } = await load<typeof import('../src/settings.ts')>('settings');
@@ -72,7 +72,7 @@ async function main(): Promise<void> {
     version: 'bench',
     read,
   });
-  const profile = profileOf('default');
+  const profile = getProfile('default');
   const events = backend.published;
   const ids = new EventIds(InstanceKey.random());
   const reader = new EventReader({

@@ -262,7 +262,7 @@ class Admission {
     const isTimed = !this.#isAnonymous && this.#fields.hasValue(TIMESTAMP_KEY);
     const namedUs = isTimed ? this.#fields.timestampUs(nowUs) : undefined;
     const isUnreadable = isTimed && namedUs === undefined;
-    this.#unreadableText = isUnreadable ? this.#fields.textOf(TIMESTAMP_KEY) : NO_STRING;
+    this.#unreadableText = isUnreadable ? this.#fields.toStringReference(TIMESTAMP_KEY) : NO_STRING;
     const timestampUs = namedUs ?? nowUs;
     const error = this.#fieldError() ?? this.#timestampError(timestampUs);
     if (error !== undefined) {
@@ -296,7 +296,7 @@ class Admission {
     const allowed = this.#projectsAllowed;
     if (allowed === undefined) return undefined;
     const key = must(this.#projectKeys[this.#rowCount - 1], 'the last row has a project key');
-    const named = key >= 0 ? this.#textOf(key) : undefined;
+    const named = key >= 0 ? this.#readText(key) : undefined;
     if (named !== undefined && allowed.has(named)) return undefined;
     let got = key === MIXED_PROJECTS ? 'several, or no text' : 'none';
     if (named !== undefined) got = JSON.stringify(named.slice(0, PROJECT_ECHO_LENGTH_MAX));
@@ -309,7 +309,7 @@ class Admission {
     return `${projectPath.slice(0, -1).join('.')} must be made of maps, for the token's project to be written to ${projectPath.join('.')}; got another value on the way`;
   }
 
-  #textOf(reference: number): string {
+  #readText(reference: number): string {
     const start = referenceOffset(reference);
     return this.#body.text.utf8(start, start + referenceLength(reference));
   }
@@ -360,10 +360,10 @@ class Admission {
     const messageKey = fields.hasValue(EVENT_MESSAGE_KEY) ? EVENT_MESSAGE_KEY : MESSAGE_KEY;
     this.#timestampsUs[row] = timestampUs;
     const hasId = fields.hasValue(ID_KEY) && !this.#isAnonymous;
-    this.#ids[row] = hasId ? fields.textOf(ID_KEY) : this.#newId();
-    this.#messages[row] = fields.textOf(messageKey);
+    this.#ids[row] = hasId ? fields.toStringReference(ID_KEY) : this.#newId();
+    this.#messages[row] = fields.toStringReference(messageKey);
     const isStamped = this.#stampedProject !== NO_STRING;
-    this.#projects[row] = isStamped ? this.#stampedProject : fields.textOf(PROJECT_KEY);
+    this.#projects[row] = isStamped ? this.#stampedProject : fields.toStringReference(PROJECT_KEY);
   }
 
   #newId(): number {

@@ -10,7 +10,7 @@ import { TEMPORARY_ENDING } from './segment-name.ts';
  *     SHA-256 of the body, in hexadecimal │ space │ body
  */
 export function encodeChecked(body: string): Buffer {
-  return Buffer.from(`${digestOf(Buffer.from(body))} ${body}`);
+  return Buffer.from(`${computeDigest(Buffer.from(body))} ${body}`);
 }
 
 /** Bytes before the body. */
@@ -21,7 +21,7 @@ export function decodeChecked(bytes: Uint8Array): Uint8Array | undefined {
   const start = bytes.indexOf(0x20) + 1;
   const body = bytes.subarray(start);
   const digest = Buffer.from(bytes.subarray(0, Math.max(start - 1, 0))).toString('latin1');
-  return digestOf(body) === digest ? body : undefined;
+  return computeDigest(body) === digest ? body : undefined;
 }
 
 /**
@@ -116,6 +116,6 @@ export function passOverMissing(error: unknown): void {
   if (!(error instanceof DiskError) || error.code !== 'ENOENT') throw error;
 }
 
-function digestOf(bytes: Uint8Array): string {
+function computeDigest(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }

@@ -78,7 +78,7 @@ export class DataFolder {
 /** The store folder of a data folder that another process may own. Read-only. */
 export async function findStorePath(dataDir: string, disk: Disk = new NodeDisk()): Promise<string> {
   const path = resolve(dataDir);
-  const epoch = epochsOf(await disk.list(path)).at(-1);
+  const epoch = listEpochs(await disk.list(path)).at(-1);
   return epoch === undefined ? path : join(path, storeName(epoch));
 }
 
@@ -98,7 +98,7 @@ async function takeStore(
   lock: LockFile,
 ): Promise<Pick<DataFolder, 'storePath' | 'unused'>> {
   const names = await disk.list(path);
-  const epochs = epochsOf(names);
+  const epochs = listEpochs(names);
   const epoch = epochs.pop();
   const storePath = join(path, storeName((epoch ?? 0) + 1));
   try {
@@ -129,7 +129,7 @@ function takenMeanwhile(path: string): LockedError {
 
 /** Whether a name is that of a store folder. */
 export function isStoreName(name: string): boolean {
-  return epochsOf([name]).length > 0;
+  return listEpochs([name]).length > 0;
 }
 
 function storeName(epoch: number): string {
@@ -137,7 +137,7 @@ function storeName(epoch: number): string {
 }
 
 /** The epochs of the store folders among the names, ascending. */
-function epochsOf(names: readonly string[]): number[] {
+function listEpochs(names: readonly string[]): number[] {
   const digits = names.map((name) => /^store-([1-9]\d{0,14})$/.exec(name)?.[1]);
   const epochs = digits.filter((found) => found !== undefined).map(Number);
   return epochs.sort((left, right) => left - right);

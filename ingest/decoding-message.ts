@@ -51,7 +51,7 @@ type SentFailure = {
 };
 
 /** Joins the body to one buffer, which is transferred. */
-export async function sentBodyOf(posted: PostedBody): Promise<{
+export async function toSentBody(posted: PostedBody): Promise<{
   readonly body: SentBody;
   readonly transfer: readonly ArrayBuffer[];
 }> {
@@ -65,32 +65,32 @@ export async function sentBodyOf(posted: PostedBody): Promise<{
   return { body: { pieces, mediaType, headers, nowUs, formatName }, transfer };
 }
 
-export function postedBodyOf(sent: SentBody): PostedBody {
+export function fromSentBody(sent: SentBody): PostedBody {
   if ('form' in sent) return { pieces: sent.pieces, format: sent.form };
   const { pieces, mediaType, headers, nowUs, formatName } = sent;
   return { pieces, mediaType, headers, nowUs, format: formatOfName(formatName) };
 }
 
-export function sentContentsOf({ bodyAddress, addresses, notes }: PostContents): SentContents {
+export function toSentContents({ bodyAddress, addresses, notes }: PostContents): SentContents {
   return {
     bodyAddress,
-    addresses: sentListOf(addresses),
-    notes: Array.isArray(notes) ? sentListOf(notes) : undefined,
+    addresses: toSentList(addresses),
+    notes: Array.isArray(notes) ? toSentList(notes) : undefined,
   };
 }
 
 /** Yields to the event loop between parts of lists. */
-export async function contentsOf(sent: SentContents): Promise<PostContents> {
-  const addresses = (await listOf(sent.addresses)) as readonly (string | null)[];
+export async function fromSentContents(sent: SentContents): Promise<PostContents> {
+  const addresses = (await fromSentList(sent.addresses)) as readonly (string | null)[];
   return {
     bodyAddress: sent.bodyAddress,
     addresses: addresses.map((address) => address ?? undefined),
-    notes: sent.notes && (await listOf(sent.notes)),
+    notes: sent.notes && (await fromSentList(sent.notes)),
   };
 }
 
 /** The result of `admit`, and the buffers to transfer. */
-export function sentAdmittedOf(admitted: AdmittedPost): {
+export function toSentAdmitted(admitted: AdmittedPost): {
   readonly admitted: SentAdmitted;
   readonly transfer: readonly ArrayBuffer[];
 } {
@@ -109,7 +109,7 @@ export function sentAdmittedOf(admitted: AdmittedPost): {
   };
 }
 
-export function admittedOf(sent: SentAdmitted): AdmittedPost {
+export function fromSentAdmitted(sent: SentAdmitted): AdmittedPost {
   const { batch, refusedEvents, reasons, repaired } = sent;
   const { unreadableTimestamps, withoutProject, bodySize } = sent;
   return {
@@ -122,14 +122,14 @@ export function admittedOf(sent: SentAdmitted): AdmittedPost {
   };
 }
 
-export function sentFailureOf(error: unknown): SentFailure {
+export function toSentFailure(error: unknown): SentFailure {
   const { message, stack } = error instanceof Error ? error : new Error(String(error));
   if (error instanceof MalformedBodyError) return { kind: 'malformed', message, stack };
   if (error instanceof BodyLimitError) return { kind: 'limit', message, stack };
   return { kind: 'bug', message, stack };
 }
 
-export function errorOf({ kind, message, stack }: SentFailure): Error {
+export function fromSentFailure({ kind, message, stack }: SentFailure): Error {
   if (kind === 'malformed') return new MalformedBodyError(message);
   if (kind === 'limit') return new BodyLimitError(message);
   const error = new Error(message);
@@ -138,7 +138,7 @@ export function errorOf({ kind, message, stack }: SentFailure): Error {
 }
 
 /** Encodes a list in parts. `undefined` becomes `null`. */
-function sentListOf(list: readonly unknown[]): SentList {
+function toSentList(list: readonly unknown[]): SentList {
   const parts: string[] = [];
   let texts: string[] = [];
   let length = 0;
@@ -155,7 +155,7 @@ function sentListOf(list: readonly unknown[]): SentList {
   return parts;
 }
 
-async function listOf(sent: SentList): Promise<readonly unknown[]> {
+async function fromSentList(sent: SentList): Promise<readonly unknown[]> {
   const list: unknown[] = [];
   for (const [index, part] of sent.entries()) {
     if (index > 0) await yieldToEventLoop();

@@ -2,12 +2,12 @@ import { type TransferListItem, Worker } from 'node:worker_threads';
 import { assert, must } from '../engine/assert.ts';
 import { THREAD_IDLE_MS_MAX } from '../engine/limits.ts';
 import {
-  admittedOf,
-  contentsOf,
   type DecodingAnswer,
   type DecodingRequest,
-  errorOf,
-  sentBodyOf,
+  fromSentAdmitted,
+  fromSentContents,
+  fromSentFailure,
+  toSentBody,
 } from './decoding-message.ts';
 import { BodyLimitError, MalformedBodyError, OverloadError } from './ingest-error.ts';
 import type {
@@ -141,11 +141,11 @@ class RemoteDecoding implements PostDecoding {
   begin(): Promise<PostContents> {
     const { number, takeTurn, startThread } = this.#parts;
     return takeTurn(async () => {
-      const { body, transfer } = await sentBodyOf(must(this.#posted, 'a body is decoded once'));
+      const { body, transfer } = await toSentBody(must(this.#posted, 'a body is decoded once'));
       this.#posted = undefined;
       this.#thread = startThread();
       const request = { call: 'begin', decoding: number, posted: body } as const;
-      return contentsOf((await this.#thread.ask('begun', request, transfer)).contents);
+      return fromSentContents((await this.#thread.ask('begun', request, transfer)).contents);
     });
   }
 
@@ -154,7 +154,7 @@ class RemoteDecoding implements PostDecoding {
     return takeTurn(async () => {
       const request = { call: 'admit', decoding: number, target } as const;
       const thread = must(this.#thread, 'a decoding begins before its other calls');
-      return admittedOf((await thread.ask('admitted', request)).admitted);
+      return fromSentAdmitted((await thread.ask('admitted', request)).admitted);
     });
   }
 
@@ -219,7 +219,7 @@ class RunningThread {
     });
     if (isKind(answer, kind)) return answer;
     assert(answer.kind !== 'begun' && answer.kind !== 'admitted', 'a call gets its own answer');
-    throw errorOf(answer);
+    throw fromSentFailure(answer);
   }
 
   /** Sends a request that has no answer. */

@@ -31,7 +31,7 @@ export async function writeAside(
   const file = await disk.create(asidePath(path));
   try {
     try {
-      for (const piece of piecesOf(parts)) {
+      for (const piece of splitIntoPieces(parts)) {
         await file.write(piece);
         // Each piece has its own sync, so that a sync of the log, on which senders wait, waits for one piece at most.
         await file.sync();
@@ -60,7 +60,7 @@ function asidePath(path: string): string {
 }
 
 /** Splits the parts into pieces of at most `SYNC_BYTES_MAX`. */
-function* piecesOf(parts: readonly Uint8Array[]): Generator<readonly Uint8Array[]> {
+function* splitIntoPieces(parts: readonly Uint8Array[]): Generator<readonly Uint8Array[]> {
   let piece: Uint8Array[] = [];
   let room = SYNC_BYTES_MAX;
   for (const part of parts) {

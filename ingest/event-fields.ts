@@ -87,7 +87,7 @@ export class EventFields {
   }
 
   /** The field as a string reference: the JSON text of a value that is not a string; NO_STRING for null. */
-  textOf(key: number): number {
+  toStringReference(key: number): number {
     switch (this.kind(key)) {
       case NULL_KIND:
         return NO_STRING;
@@ -113,6 +113,6 @@ export class EventFields {
   }
 
   #slot(key: number): number {
-    return this.#decoder.slots[this.#found.slotOf(key)]!;
+    return this.#decoder.slots[this.#found.getSlot(key)]!;
   }
 }

@@ -1,7 +1,7 @@
 import { must } from '../engine/assert.ts';
 import { isFrequent } from '../engine/column/block-uses.ts';
 import { RESIDENT, type SegmentBacking } from '../engine/column/segment-backing.ts';
-import { blockCountOf, type SegmentBlocks } from './segment-blocks.ts';
+import { countBlocks, type SegmentBlocks } from './segment-blocks.ts';
 import { blockSizeAt } from './segment-envelope.ts';
 
 /** How many bytes to evict. */
@@ -38,7 +38,7 @@ export function chooseLeaving<T extends BlockHolder>(
   const recent = new SizesByUse();
   const frequent = new SizesByUse();
   for (const { blocks } of holders) addSizes(blocks.backing, recent, frequent);
-  const shared = (bytes: number) => sharesOf(bytes, recent.total, frequent.total);
+  const shared = (bytes: number) => computeShares(bytes, recent.total, frequent.total);
   const [wanted, needed] = [shared(shortage.wanted), shared(shortage.needed)];
   const limits = {
     recent: recent.lastToLeave({ wanted: wanted.recent, needed: needed.recent }, clock),
@@ -46,14 +46,14 @@ export function chooseLeaving<T extends BlockHolder>(
   };
   const leaving = new Map<T, Leaving>();
   for (const holder of holders) {
-    const chosen = chosenOf(holder.blocks, limits);
+    const chosen = chooseBlocks(holder.blocks, limits);
     if (chosen === 'all' || chosen.size > 0) leaving.set(holder, chosen);
   }
   return leaving;
 }
 
 /** Divides the bytes to evict between recent and frequent blocks. */
-function sharesOf(
+function computeShares(
   bytes: number,
   recentBytes: number,
   frequentBytes: number,
@@ -94,7 +94,7 @@ class SizesByUse {
 /** Adds the resident blocks of a segment. Memory may hold a million blocks, so nothing is allocated per block. */
 function addSizes(backing: SegmentBacking, recent: SizesByUse, frequent: SizesByUse): void {
   const { blocks, states, uses } = backing;
-  const count = blockCountOf(backing);
+  const count = countBlocks(backing);
   for (let block = 0; block < count; block++) {
     if (states[block] !== RESIDENT) continue;
     const sizes = isFrequent(uses, block) ? frequent : recent;
@@ -103,9 +103,9 @@ function addSizes(backing: SegmentBacking, recent: SizesByUse, frequent: SizesBy
 }
 
 /** The blocks that a segment evicts. Reduces `bytesLeft` of the limits by those last used at the limit's clock. */
-function chosenOf({ backing }: SegmentBlocks, limits: LeavingLimits): Leaving {
+function chooseBlocks({ backing }: SegmentBlocks, limits: LeavingLimits): Leaving {
   const { blocks, states, uses } = backing;
-  const count = blockCountOf(backing);
+  const count = countBlocks(backing);
   const leaving = new Set<number>();
   let stays = 0;
   let recentSize = 0;
@@ -127,12 +127,12 @@ function chosenOf({ backing }: SegmentBlocks, limits: LeavingLimits): Leaving {
 }
 
 /** Number and bytes of the blocks to evict. */
-export function leavingOf(
+export function measureLeaving(
   { backing }: SegmentBlocks,
   leaving: Leaving,
 ): { readonly blocks: number; readonly bytes: number } {
   const { blocks, states } = backing;
-  const count = blockCountOf(backing);
+  const count = countBlocks(backing);
   const left = { blocks: 0, bytes: 0 };
   for (let block = 0; block < count; block++) {
     if (states[block] !== RESIDENT || (leaving !== 'all' && !leaving.has(block))) continue;

@@ -28,7 +28,7 @@ export class FoundFields {
   }
 
   /** The first slot of a field that the record has. */
-  slotOf(field: number): number {
+  getSlot(field: number): number {
     return this.#slot[field]!;
   }
 }

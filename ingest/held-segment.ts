@@ -5,10 +5,10 @@ import { type MemoryGauge, releaseBuffer, retire } from '../engine/column/segmen
 import type { Leaving } from './eviction.ts';
 import {
   absentBlocks,
+  computeLastUse,
   copyWithout,
-  lastUseOf,
+  measureResident,
   residentBlocks,
-  residentSizeOf,
   type SegmentBlocks,
 } from './segment-blocks.ts';
 import type { SegmentFile } from './segment-file.ts';
@@ -49,7 +49,7 @@ export class HeldSegment {
 
   private constructor({ summary, ids, gauge }: HeldParts, file: SegmentFile | undefined) {
     this.#summary = summary;
-    this.#content = contentOf(summary);
+    this.#content = pickContent(summary);
     this.#ids = ids;
     this.#gauge = gauge;
     this.#file = file;
@@ -112,12 +112,12 @@ export class HeldSegment {
 
   get residentSize(): number {
     const { blocks } = this;
-    return blocks === undefined ? this.unstoredSize : residentSizeOf(blocks);
+    return blocks === undefined ? this.unstoredSize : measureResident(blocks);
   }
 
   /** The last use, by the clock of the gauge; 0 if the segment was never used. */
   get lastUse(): number {
-    return this.blocks === undefined ? 0 : lastUseOf(this.blocks.backing);
+    return this.blocks === undefined ? 0 : computeLastUse(this.blocks.backing);
   }
 
   /**
@@ -138,7 +138,7 @@ export class HeldSegment {
     if (summary !== undefined) {
       this.#ids.gone(this.#content);
       this.#summary = summary;
-      this.#content = contentOf(summary);
+      this.#content = pickContent(summary);
     }
     this.#handle = this.#newHandle(residentBlocks(file, this.#gauge, content));
   }
@@ -182,6 +182,6 @@ export class HeldSegment {
   }
 }
 
-function contentOf({ rowCount, timestampUsMin, timestampUsMax }: SegmentSummary): SegmentContent {
+function pickContent({ rowCount, timestampUsMin, timestampUsMax }: SegmentSummary): SegmentContent {
   return { rowCount, timestampUsMin, timestampUsMax };
 }

@@ -105,15 +105,15 @@ export async function inspectFolder(options: InspectionOptions): Promise<Inspect
   });
   const listed = await listing.read();
   const { segments } = listed;
-  const sources = sourcesOf(segments, census.count(new SegmentCoverage(segments)));
+  const sources = listSources(segments, census.count(new SegmentCoverage(segments)));
   const damages = [...listed.damages, ...logDamages];
-  const { covered: _, ...totals } = totalsOf(segments);
+  const { covered: _, ...totals } = sumSegments(segments);
   const sum = (pick: (log: LogCensusOfSource) => number): number =>
     sources.reduce((total, { log }) => total + (log === undefined ? 0 : pick(log)), 0);
   return {
     sources,
     eventCount: sources.reduce((total, { eventCount }) => total + eventCount, 0),
-    span: spanOf(sources.flatMap(({ span }) => span ?? [])),
+    span: computeSpan(sources.flatMap(({ span }) => span ?? [])),
     segments: totals,
     log: {
       ...log,
@@ -121,7 +121,7 @@ export async function inspectFolder(options: InspectionOptions): Promise<Inspect
       uncoveredRecordCount: sum(({ uncoveredRecordCount }) => uncoveredRecordCount),
       uncoveredEventCount: sum(({ uncoveredEventCount }) => uncoveredEventCount),
     },
-    files: segments.map((segment) => fileOf(segment, dataDir)),
+    files: segments.map((segment) => describeFile(segment, dataDir)),
     damages: damages.slice(0, FOLDER_DAMAGES_LISTED_MAX),
     damageCount: listed.damages.length + log.damageCount,
     unchecked: [...listed.unchecked, ...log.unchecked],
@@ -132,26 +132,26 @@ export async function inspectFolder(options: InspectionOptions): Promise<Inspect
   };
 }
 
-function sourcesOf(
+function listSources(
   segments: readonly SegmentFile[],
   logs: ReadonlyMap<string, LogCensusOfSource>,
 ): SourceInspection[] {
-  const segmentsOf = new Map<string, SegmentFile[]>();
-  for (const source of logs.keys()) segmentsOf.set(source, []);
+  const segmentsBySource = new Map<string, SegmentFile[]>();
+  for (const source of logs.keys()) segmentsBySource.set(source, []);
   for (const segment of segments) {
     const { source } = segment.envelope;
-    const others = segmentsOf.get(source);
-    if (others === undefined) segmentsOf.set(source, [segment]);
+    const others = segmentsBySource.get(source);
+    if (others === undefined) segmentsBySource.set(source, [segment]);
     else others.push(segment);
   }
-  const sources = Array.from(segmentsOf, ([source, its]) => {
-    const totals = totalsOf(its);
+  const sources = Array.from(segmentsBySource, ([source, its]) => {
+    const totals = sumSegments(its);
     const log = logs.get(source);
     const spans = totals.span === undefined ? [] : [totals.span];
     return {
       source,
       eventCount: totals.eventCount + (log?.uncoveredEventCount ?? 0),
-      span: spanOf(log === undefined ? spans : [...spans, log]),
+      span: computeSpan(log === undefined ? spans : [...spans, log]),
       segments: totals,
       log,
     };
@@ -159,7 +159,7 @@ function sourcesOf(
   return sources.sort((left, right) => (left.source < right.source ? -1 : 1));
 }
 
-function totalsOf(segments: readonly SegmentFile[]): SegmentTotals {
+function sumSegments(segments: readonly SegmentFile[]): SegmentTotals {
   const sum = (pick: (segment: SegmentFile) => number): number =>
     segments.reduce((total, segment) => total + pick(segment), 0);
   return {
@@ -168,26 +168,29 @@ function totalsOf(segments: readonly SegmentFile[]): SegmentTotals {
     dayCount: new Set(segments.map(({ envelope }) => envelope.partition)).size,
     memorySize: sum(({ envelope }) => envelope.imageSize),
     byteSize: sum(({ byteSize }) => byteSize),
-    span: spanOf(segments.map(({ envelope }) => envelope)),
+    span: computeSpan(segments.map(({ envelope }) => envelope)),
     covered: unionOfIntervals(segments.flatMap(({ envelope }) => envelope.covered)),
   };
 }
 
-function fileOf({ path, byteSize, envelope }: SegmentFile, dataDir: string): SegmentInspection {
+function describeFile(
+  { path, byteSize, envelope }: SegmentFile,
+  dataDir: string,
+): SegmentInspection {
   const { source, partition, rowCount, imageSize, covered } = envelope;
   return {
     path: relative(dataDir, path),
     source,
     partition,
     eventCount: rowCount,
-    span: spanOf([envelope]),
+    span: computeSpan([envelope]),
     memorySize: imageSize,
     byteSize,
     covered,
   };
 }
 
-function spanOf(
+function computeSpan(
   spans: readonly { readonly timestampUsMin: number; readonly timestampUsMax: number }[],
 ): TimeSpan {
   let timestampUsMin = Number.POSITIVE_INFINITY;

@@ -160,7 +160,7 @@ export class JsonCursor {
       if (byte === ascii.BRACE_OPEN || byte === ascii.BRACKET_OPEN) {
         const container = byte === ascii.BRACE_OPEN ? MAP : LIST;
         this.position++;
-        if (this.skipSpace() === closingOf(container)) {
+        if (this.skipSpace() === getClosing(container)) {
           this.position++;
         } else {
           this.#push(depth++, container);
@@ -186,7 +186,7 @@ export class JsonCursor {
         if (container === MAP) this.#skipKey();
         return depth;
       }
-      if (byte !== closingOf(container)) {
+      if (byte !== getClosing(container)) {
         this.fail(container === MAP ? '"," or "}" after a value' : '"," or "]" after a value');
       }
       this.position++;
@@ -247,7 +247,7 @@ export class JsonCursor {
   }
 }
 
-function closingOf(container: number): number {
+function getClosing(container: number): number {
   return container === MAP ? ascii.BRACE_CLOSE : ascii.BRACKET_CLOSE;
 }
 

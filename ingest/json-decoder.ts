@@ -122,7 +122,7 @@ export class JsonDecoder {
     // Records of one kind mostly have their keys in one order, so the key that followed last time is tried first.
     const expected = this.#keyAfter[this.#keyBefore]!;
     if (expected >= 0 && this.keys.stands(expected, cursor.position, ascii.QUOTE)) {
-      cursor.position += this.keys.lengthOf(expected) + 1;
+      cursor.position += this.keys.getLength(expected) + 1;
       this.#keyBefore = expected;
       return expected;
     }

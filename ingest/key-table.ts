@@ -122,18 +122,18 @@ export class KeyTable {
     return this.intern(start, bytes.length, this.hash(start, bytes.length));
   }
 
-  lengthOf(key: number): number {
+  getLength(key: number): number {
     return this.#lengths[key]!;
   }
 
   /** The key as a string reference. */
-  referenceOf(key: number): number {
+  getReference(key: number): number {
     return this.references[key]!;
   }
 
   /** Whether the bytes from `start` on are the key and then `byte`. */
   stands(key: number, start: number, byte: number): boolean {
-    const length = this.lengthOf(key);
+    const length = this.getLength(key);
     return this.#text.bytes[start + length] === byte && this.#hasBytes(key, start, length);
   }
 

@@ -90,7 +90,7 @@ export class LockFile {
 
   /** `nowUs`: microseconds since the epoch, for people. Rejects with a LockedError. */
   static async take(path: string, nowUs: number, timing = TIMING): Promise<LockFile> {
-    const owner = await ownerOf(process.pid, path, nowUs);
+    const owner = await createOwner(process.pid, path, nowUs);
     await acquire(path, owner, timing, 0);
     return new LockFile(path, owner, nowUs, timing.beatMs);
   }
@@ -236,23 +236,23 @@ function parseOwner(text: string): Owner {
 }
 
 async function isAlive(path: string, holder: Owner, timing: LockTiming): Promise<boolean> {
-  const { host, pidSpace, folder } = await ownerOf(process.pid, path, 0);
+  const { host, pidSpace, folder } = await createOwner(process.pid, path, 0);
   if (holder.host !== host || holder.pidSpace !== pidSpace) return showsLife(path, holder, timing);
   if (holder.folder !== folder || !hasProcess(holder.pid)) return false;
-  const { processStart } = await ownerOf(holder.pid, path, 0);
+  const { processStart } = await createOwner(holder.pid, path, 0);
   return processStart === holder.processStart;
 }
 
 /** Whether the lock's modification time changes while it is watched. */
 async function showsLife(path: string, holder: Owner, timing: LockTiming): Promise<boolean> {
-  const timeOf = async (): Promise<number> => {
+  const readTime = async (): Promise<number> => {
     const lock = await readLock(path);
     return lock?.owner.nonce === holder.nonce ? lock.mtimeMs : Number.NaN;
   };
-  const before = await timeOf();
+  const before = await readTime();
   for (let waitedMs = 0; waitedMs < timing.watchMs; waitedMs += timing.lookMs) {
     await sleep(timing.lookMs);
-    const now = await timeOf();
+    const now = await readTime();
     // The lock is gone or has another owner: the caller looks again.
     if (Number.isNaN(now)) return false;
     if (now !== before) return true;
@@ -270,7 +270,7 @@ function hasProcess(pid: number): boolean {
   }
 }
 
-async function ownerOf(pid: number, path: string, nowUs: number): Promise<Owner> {
+async function createOwner(pid: number, path: string, nowUs: number): Promise<Owner> {
   const stats = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
   // The name in parentheses may hold spaces; the start is the 20th field behind it (proc(5)).
   const processStart = stats.slice(stats.lastIndexOf(')') + 2).split(' ')[19] ?? '';

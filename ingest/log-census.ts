@@ -1,6 +1,6 @@
 import { must } from '../engine/assert.ts';
 import type { ReplayedRecord } from './log/log-walk.ts';
-import { partitionOf } from './partition.ts';
+import { toPartition } from './partition.ts';
 import type { SegmentCoverage } from './segment-coverage.ts';
 
 /** Totals of the log's records of one source. */
@@ -48,7 +48,7 @@ export class LogCensus {
    */
   add(record: ReplayedRecord, byteSize: number): void {
     const { source, sequence } = record;
-    const rowsOf = rowsByPartition(record);
+    const partitionRows = rowsByPartition(record);
     const tally = this.#tallies.get(source);
     this.#tallies.set(source, {
       recordCount: (tally?.recordCount ?? 0) + 1,
@@ -57,9 +57,9 @@ export class LogCensus {
       timestampUsMin: Math.min(tally?.timestampUsMin ?? Infinity, record.timestampUsMin),
       timestampUsMax: Math.max(tally?.timestampUsMax ?? -Infinity, record.timestampUsMax),
     });
-    for (const [partition, rowCount] of rowsOf) {
+    for (const [partition, rowCount] of partitionRows) {
       if (this.#coveredBefore.covers({ source, partition, sequence })) continue;
-      const uncovered = this.#uncoveredOf(source);
+      const uncovered = this.#getUncovered(source);
       uncovered.sequences.push(sequence);
       uncovered.partitions.push(partition);
       uncovered.rowCounts.push(rowCount);
@@ -72,13 +72,13 @@ export class LogCensus {
       Array.from(this.#tallies, ([source, tally]) => {
         return [
           source,
-          { ...tally, ...countUncovered(source, this.#uncoveredOf(source), covered) },
+          { ...tally, ...countUncovered(source, this.#getUncovered(source), covered) },
         ];
       }),
     );
   }
 
-  #uncoveredOf(source: string): Uncovered {
+  #getUncovered(source: string): Uncovered {
     const uncovered = this.#uncovered.get(source) ?? {
       sequences: [],
       partitions: [],
@@ -110,11 +110,11 @@ function countUncovered(
 /** Number of a record's rows by day. */
 function rowsByPartition(record: ReplayedRecord): ReadonlyMap<number, number> {
   const batch = record.batch();
-  const first = partitionOf(record.timestampUsMin);
-  if (first === partitionOf(record.timestampUsMax)) return new Map([[first, record.rowCount]]);
+  const first = toPartition(record.timestampUsMin);
+  if (first === toPartition(record.timestampUsMax)) return new Map([[first, record.rowCount]]);
   const rows = new Map<number, number>();
   for (const timestampUs of batch.timestampsUs) {
-    const partition = partitionOf(timestampUs);
+    const partition = toPartition(timestampUs);
     rows.set(partition, (rows.get(partition) ?? 0) + 1);
   }
   return rows;

@@ -23,7 +23,7 @@ import type { ReplayedRecord } from './log/log-recovery.ts';
 import { type LogRecord, RecordError } from './log/record-body.ts';
 import { MemoryBalance } from './memory-balance.ts';
 import { MemoryBudget, type MemoryStats } from './memory-budget.ts';
-import { oldestPartitionUs, partitionOf } from './partition.ts';
+import { oldestPartitionUs, toPartition } from './partition.ts';
 import { SealedSegments, type SegmentStorage } from './sealed-segments.ts';
 import type { SegmentFile } from './segment-file.ts';
 import { type BatchOrigin, type RingStats, type Sealing, SegmentRing } from './segment-ring.ts';
@@ -234,11 +234,11 @@ export class LogStore implements SegmentCatalog {
     this.#sequence = sequence;
     const oldestUs = oldestPartitionUs(options.retentionNowUs - this.#retentionUs);
     const isWanted = wantedPartitions(record, (partition) => {
-      return partition >= partitionOf(oldestUs) && !options.isCovered(record, partition);
+      return partition >= toPartition(oldestUs) && !options.isCovered(record, partition);
     });
     if (isWanted === 'none') return;
     const batch = record.batch();
-    const ranges = isWanted === 'all' ? [{ from: 0, to: rowCount }] : rangesOf(batch, isWanted);
+    const ranges = isWanted === 'all' ? [{ from: 0, to: rowCount }] : listRanges(batch, isWanted);
     if (ranges.length === 0) return;
     await roomIn(ring, options.nowUs);
     await this.#roomInMemory();
@@ -456,7 +456,7 @@ async function appendNow(
   origin: BatchOrigin,
   ranges: readonly RowRange[] = [{ from: 0, to: batch.rowCount }],
 ): Promise<void> {
-  const slices = new Slices(sliceRowsOf(batch));
+  const slices = new Slices(countSliceRows(batch));
   let mustYield = batchSize(batch) > APPEND_SLICE_BYTES || isTurnSpent();
   let doneCount = 0;
   try {
@@ -496,8 +496,8 @@ function wantedPartitions(
   record: ReplayedRecord,
   isWanted: (partition: number) => boolean,
 ): 'all' | 'none' | ((partition: number) => boolean) {
-  const first = partitionOf(record.timestampUsMin);
-  const last = partitionOf(record.timestampUsMax);
+  const first = toPartition(record.timestampUsMin);
+  const last = toPartition(record.timestampUsMax);
   const wanted = new Set<number>();
   for (let partition = first; partition <= last; partition++) {
     if (isWanted(partition)) wanted.add(partition);
@@ -507,11 +507,11 @@ function wantedPartitions(
 }
 
 /** The rows of the wanted partitions, in as few ranges as possible. */
-function rangesOf(batch: Batch, isWanted: (partition: number) => boolean): RowRange[] {
+function listRanges(batch: Batch, isWanted: (partition: number) => boolean): RowRange[] {
   const ranges: RowRange[] = [];
   let from = 0;
   for (let row = 0; row <= batch.rowCount; row++) {
-    if (row < batch.rowCount && isWanted(partitionOf(batch.timestampsUs[row]!))) continue;
+    if (row < batch.rowCount && isWanted(toPartition(batch.timestampsUs[row]!))) continue;
     if (row > from) ranges.push({ from, to: row });
     from = row + 1;
   }
@@ -519,7 +519,7 @@ function rangesOf(batch: Batch, isWanted: (partition: number) => boolean): RowRa
 }
 
 /** Number of rows to append before yielding. */
-function sliceRowsOf(batch: Batch): number {
+function countSliceRows(batch: Batch): number {
   const rowSize = batchSize(batch) / Math.max(batch.rowCount, 1);
   const rows = Math.floor(APPEND_SLICE_BYTES / Math.max(rowSize, 1));
   return Math.min(Math.max(rows, 1), APPEND_SLICE_ROWS);

@@ -6,7 +6,7 @@ import { logFileNumber } from './log/log-layout.ts';
 import {
   type LogVersionError,
   type LogVisitor,
-  logNumbersOf,
+  listLogNumbers,
   type ReplayedRecord,
   type WalkedDamage,
   type WalkedFile,
@@ -58,9 +58,9 @@ export async function surveyLog(options: LogSurveyOptions): Promise<LogSurvey> {
   const { end, unchecked } = await readEnd(disk, folder);
   // A listing may miss a file that is created meanwhile, and yet show a later one. All files of the first listing
   // existed when the second began, except those trimmed meanwhile.
-  const newest = logNumbersOf(await disk.list(folder)).at(-1) ?? 0;
+  const newest = listLogNumbers(await disk.list(folder)).at(-1) ?? 0;
   const names = await disk.list(folder);
-  const numbers = logNumbersOf(names).filter((number) => number <= newest);
+  const numbers = listLogNumbers(names).filter((number) => number <= newest);
   const survey = new Survey(options);
   if (unchecked !== undefined) survey.unread(unchecked.path, unchecked);
   await walkLog({ disk, folder, numbers, end, visitor: survey });

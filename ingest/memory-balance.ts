@@ -1,4 +1,4 @@
-import { chooseLeaving, leavingOf, type Shortage } from './eviction.ts';
+import { chooseLeaving, measureLeaving, type Shortage } from './eviction.ts';
 import type { HeldSegment } from './held-segment.ts';
 import { GARBAGE_BYTES_MAX, GARBAGE_BYTES_QUIET, GARBAGE_SHARE_MAX } from './limits.ts';
 import type { HeldMemory, MemoryBudget, MemoryStats } from './memory-budget.ts';
@@ -116,7 +116,7 @@ export class MemoryBalance {
     }
     const count = { blocks: 0, bytes: 0 };
     for (const [holder, leaving] of chooseLeaving(holders, shortage, this.#budget.clock)) {
-      const left = leavingOf(holder.blocks, leaving);
+      const left = measureLeaving(holder.blocks, leaving);
       if (!(await holder.segment.letGo(holder.blocks, leaving))) continue;
       count.blocks += left.blocks;
       count.bytes += left.bytes;

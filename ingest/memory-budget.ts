@@ -97,7 +97,7 @@ export class MemoryBudget {
     this.#othersBytesMax = othersBytesMax;
     this.#backlogBytesMax = options.backlogBytesMax ?? memoryBytesMax * BACKLOG_SHARE_MAX;
     this.#segmentBytesMin = options.segmentBytesMin ?? memoryBytesMax * BLOCKS_SHARE_MIN;
-    this.#segmentBytesMax = this.#restOf({ open: 0, queued: 0, index: 0 });
+    this.#segmentBytesMax = this.#measureRest({ open: 0, queued: 0, index: 0 });
     this.gauge = newMemoryGauge(this.#segmentBytesMax);
   }
 
@@ -169,7 +169,7 @@ export class MemoryBudget {
 
   /** Stores a measurement. `readBefore`: the value of `residentKib` before the measurement. */
   measured(held: HeldMemory, readBefore: number): void {
-    this.#segmentBytesMax = this.#restOf(held);
+    this.#segmentBytesMax = this.#measureRest(held);
     Atomics.store(this.gauge, GAUGE_LIMIT, Math.floor(this.#segmentBytesMax / KIB));
     this.#segmentBytes = held.blocks + held.unstored;
     this.#held = held;
@@ -217,7 +217,7 @@ export class MemoryBudget {
     };
   }
 
-  #restOf({ open, queued, index }: Pick<HeldMemory, 'open' | 'queued' | 'index'>): number {
+  #measureRest({ open, queued, index }: Pick<HeldMemory, 'open' | 'queued' | 'index'>): number {
     const othersBytes = this.#othersBytesMax - this.#lentBytes;
     const rest = this.#memoryBytesMax - othersBytes - open - queued - index;
     return Math.floor(Math.min(Math.max(rest, this.#segmentBytesMin), GAUGE_BYTES_MAX));

@@ -33,7 +33,7 @@ export class MemoryPool {
 
   /** A buffer of at least `byteSize` bytes with arbitrary contents. */
   take(byteSize: number): ArrayBuffer {
-    const order = orderOf(byteSize);
+    const order = computeOrder(byteSize);
     const buffer = this.#free[order]?.pop();
     if (buffer !== undefined) this.#freeBytes -= buffer.byteLength;
     // Not zeroed, because zeroing costs time for each large body.
@@ -44,7 +44,7 @@ export class MemoryPool {
   giveBack(buffer: ArrayBuffer): void {
     const size = buffer.byteLength;
     if (size > POOLED_BUFFER_BYTES_MAX || this.#freeBytes + size > this.#bytesMax) return;
-    const order = orderOf(size);
+    const order = computeOrder(size);
     this.#free[order] ??= [];
     this.#free[order].push(buffer);
     this.#freeBytes += size;
@@ -107,6 +107,6 @@ export class Loan {
 }
 
 /** The binary logarithm of the smallest power of two that is at least `byteSize`. */
-function orderOf(byteSize: number): number {
+function computeOrder(byteSize: number): number {
   return Math.max(32 - Math.clz32(Math.max(byteSize, SIZE_MIN) - 1), 0);
 }

@@ -82,7 +82,7 @@ function chooseForGood<T extends MergeCandidate>(
   bounds: MergeBounds,
 ): MergeChoice<T> | undefined {
   if (all.length < 2) return undefined;
-  const total = totalOf(all);
+  const total = sumSegments(all);
   const partCount = Math.ceil(
     Math.max(total.byteSize / bounds.byteSize, total.rowCount / bounds.rowCount),
   );
@@ -90,7 +90,7 @@ function chooseForGood<T extends MergeCandidate>(
   // Its rows are divided with the others after it has been rewritten.
   const whole = loose.find(({ areBlocksWhole }) => areBlocksWhole);
   if (whole !== undefined) return inOne([whole]);
-  if (totalOf(loose).byteSize * DIVIDED_LATE_PART > total.byteSize) {
+  if (sumSegments(loose).byteSize * DIVIDED_LATE_PART > total.byteSize) {
     return { segments: all, byteSize: bounds.byteSize, partCount };
   }
   const rest = takeFitting(loose, [], bounds);
@@ -98,10 +98,10 @@ function chooseForGood<T extends MergeCandidate>(
 }
 
 function inOne<T extends MergeCandidate>(segments: readonly T[]): MergeChoice<T> {
-  return { segments, byteSize: totalOf(segments).byteSize, partCount: 1 };
+  return { segments, byteSize: sumSegments(segments).byteSize, partCount: 1 };
 }
 
-function totalOf(segments: readonly MergeTotal[]): Total {
+function sumSegments(segments: readonly MergeTotal[]): Total {
   const total: Total = { rowCount: 0, byteSize: 0 };
   for (const { rowCount, byteSize } of segments) {
     total.rowCount += rowCount;
@@ -132,7 +132,7 @@ function takeFitting<T extends MergeCandidate>(
   taken: readonly T[],
   bounds: MergeBounds,
 ): readonly T[] {
-  const total = totalOf(taken);
+  const total = sumSegments(taken);
   const end = ascending.findIndex((segment) => !add(total, segment, bounds));
   return end < 0 ? ascending : ascending.slice(0, end);
 }

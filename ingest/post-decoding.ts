@@ -80,8 +80,8 @@ export class LocalDecoding implements PostDecoding {
   }
 
   async admit({ addresses, source, nowUs, projects }: AdmissionTarget): Promise<AdmittedPost> {
-    const ordinals = this.#events?.ordinalsOf(addresses);
-    const decoded = await this.#decodedOf(ordinals);
+    const ordinals = this.#events?.listOrdinals(addresses);
+    const decoded = await this.#decodeEvents(ordinals);
     const { retentionUs, manners, randomId } = this.#options;
     // Field by field, here and below: to spread an object takes longer than to admit an event.
     const options = { source, nowUs, projects, retentionUs, manners, randomId };
@@ -97,7 +97,7 @@ export class LocalDecoding implements PostDecoding {
       refusals: refusalsOfPost(refusals, ordinals, this.#events),
       unreadableTimestamps,
       withoutProject,
-      repaired: repaired.map((event) => ordinalOf(ordinals, event)),
+      repaired: repaired.map((event) => getOrdinal(ordinals, event)),
       bodySize,
     };
   }
@@ -122,7 +122,7 @@ export class LocalDecoding implements PostDecoding {
     }
   }
 
-  async #decodedOf(ordinals: readonly number[] | undefined): Promise<DecodedBody> {
+  async #decodeEvents(ordinals: readonly number[] | undefined): Promise<DecodedBody> {
     if (this.#events === undefined || ordinals === undefined) return must(this.#decoded);
     const pieces = await this.#events.body(ordinals);
     return decodeBody(pieces, 'json', this.#lend(), this.#events.isRepaired);
@@ -150,8 +150,8 @@ function refusalsOfPost(
   const unlisted: number[] = [];
   const reasons: string[] = [];
   for (const [index, event] of refusals.events.entries()) {
-    const ordinal = ordinalOf(ordinals, event);
-    const reason = events.reasonOf(ordinal) ?? refusals.reasons[index];
+    const ordinal = getOrdinal(ordinals, event);
+    const reason = events.findReason(ordinal) ?? refusals.reasons[index];
     if (reason === undefined) unlisted.push(ordinal);
     else {
       listed.push(ordinal);
@@ -161,7 +161,7 @@ function refusalsOfPost(
   return { events: listed.concat(unlisted), reasons };
 }
 
-function ordinalOf(ordinals: readonly number[], event: number): number {
+function getOrdinal(ordinals: readonly number[], event: number): number {
   return must(ordinals[event], 'an event that was not taken as it is was sent');
 }
 

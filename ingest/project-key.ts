@@ -140,7 +140,7 @@ export class ProjectKeyReader {
   }
 
   #match(key: number, { name, matches }: PathStep): number {
-    const reference = this.#keys.referenceOf(key);
+    const reference = this.#keys.getReference(key);
     const start = referenceOffset(reference);
     // Lower case changes the length of a string by little, so a much longer key is not worth decoding.
     const isNear = referenceLength(reference) <= name.length * 3;

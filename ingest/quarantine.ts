@@ -26,7 +26,7 @@ export class Quarantine {
     damage: { readonly file: string; readonly offset: number; readonly size: number },
   ): Promise<string> {
     const { file, offset, size } = damage;
-    const crc = await crcOf(reader, offset, size);
+    const crc = await computeCrc(reader, offset, size);
     const names = new Set(await this.#disk.list(this.#folder));
     const name = `${file}.at-${offset}.${size}-bytes`;
     for (let number = 1; ; number++) {
@@ -62,7 +62,7 @@ export class Quarantine {
     await this.#makeFolder();
     const copy = await this.#disk.create(path);
     try {
-      for await (const bytes of piecesOf(reader, offset, size)) await copy.write([bytes]);
+      for await (const bytes of readPieces(reader, offset, size)) await copy.write([bytes]);
       await copy.sync();
       await this.#disk.syncFolder(this.#folder);
     } catch (error) {
@@ -76,7 +76,7 @@ export class Quarantine {
   async #isCopy(path: string, size: number, crc: number): Promise<boolean> {
     const reader = await this.#disk.open(path);
     try {
-      return reader.size === size && (await crcOf(reader, 0, size)) === crc;
+      return reader.size === size && (await computeCrc(reader, 0, size)) === crc;
     } finally {
       await reader.close();
     }
@@ -103,14 +103,14 @@ export async function listSetAside(disk: SteadyDisk, folder: string): Promise<Se
   });
 }
 
-async function crcOf(reader: DiskReader, offset: number, size: number): Promise<number> {
+async function computeCrc(reader: DiskReader, offset: number, size: number): Promise<number> {
   let crc = 0;
-  for await (const bytes of piecesOf(reader, offset, size)) crc = crc32(bytes, crc);
+  for await (const bytes of readPieces(reader, offset, size)) crc = crc32(bytes, crc);
   return crc;
 }
 
 /** Yields bytes [offset, offset + size), which must exist, in pieces. Each piece is valid until the next one. */
-async function* piecesOf(
+async function* readPieces(
   reader: DiskReader,
   offset: number,
   size: number,

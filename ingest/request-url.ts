@@ -87,7 +87,7 @@ export class RequestUrl {
     const isList = kind === RECORD_LIST;
     if (kind !== RECORD && !(isList && this.#isOnly(field))) return false;
     const request = isList ? field + NODE_HEADER_SIZE : field;
-    const requestSlot = this.#found.slotOf(REQUEST);
+    const requestSlot = this.#found.getSlot(REQUEST);
     this.#findFields(request, requestSlot);
     if (this.#found.at(URL) !== ABSENT) return false;
     const url = this.#compose(end.project);
@@ -123,14 +123,14 @@ export class RequestUrl {
     for (let at = record + NODE_HEADER_SIZE; at < end; at += fieldTokenCount(tokens, at)) {
       const key = fieldKey(tokens, at);
       const known = this.#roles[key]!;
-      const role = known === UNKNOWN ? this.#roleOf(key) : known;
+      const role = known === UNKNOWN ? this.#findRole(key) : known;
       if (role !== OTHER && this.#found.at(role) === ABSENT) this.#found.set(role, at, slot);
       slot += fieldSlotCount(tokens, at);
     }
   }
 
-  #roleOf(key: number): number {
-    const reference = this.#keys.referenceOf(key);
+  #findRole(key: number): number {
+    const reference = this.#keys.getReference(key);
     const start = referenceOffset(reference);
     const length = referenceLength(reference);
     const name = length > NAME_SIZE_MAX ? '' : this.#text.utf8(start, start + length).toLowerCase();
@@ -142,12 +142,12 @@ export class RequestUrl {
 
   /** Appends the URL to the body's text; NO_STRING if path or host are missing. */
   #compose(project: number): number {
-    const path = this.#textOf(PATH);
+    const path = this.#findText(PATH);
     if (path === NO_STRING) return NO_STRING;
-    const given = this.#textOf(HOST);
+    const given = this.#findText(HOST);
     const host = isHost(given) ? given : project;
     if (!isHost(host)) return NO_STRING;
-    const scheme = this.#isHttps(this.#textOf(PROTOCOL)) ? HTTPS : HTTP;
+    const scheme = this.#isHttps(this.#findText(PROTOCOL)) ? HTTPS : HTTP;
     const text = this.#text;
     const isRooted = referenceLength(path) > 0 && text.bytes[referenceOffset(path)] === ascii.SLASH;
     const size = scheme.length + referenceLength(host) + (isRooted ? 0 : 1) + referenceLength(path);
@@ -161,10 +161,10 @@ export class RequestUrl {
     return stringReference(start, size);
   }
 
-  #textOf(role: number): number {
+  #findText(role: number): number {
     const at = this.#found.at(role);
     if (at === ABSENT || fieldKind(this.#tokens, at) !== TEXT) return NO_STRING;
-    return this.#slots[this.#found.slotOf(role)]!;
+    return this.#slots[this.#found.getSlot(role)]!;
   }
 
   /** Whether the protocol is `https`, `https:` or `HTTPS/…`. A gateway sends the version only: `HTTP/1.1`. */

@@ -8,7 +8,7 @@ import { MERGE_RETRY_TICKS_MAX } from './limits.ts';
 import { LostDays } from './lost-days.ts';
 import type { MemoryBudget } from './memory-budget.ts';
 import { chooseMerge, type MergeCandidate } from './merge-choice.ts';
-import { PARTITION_US, partitionOf } from './partition.ts';
+import { PARTITION_US, toPartition } from './partition.ts';
 import type { SegmentFile } from './segment-file.ts';
 import type { PartitionKey, SegmentFolder, SegmentLoad } from './segment-folder.ts';
 import { SegmentPartitions, type SegmentTotals } from './segment-partitions.ts';
@@ -121,7 +121,7 @@ export class SealedSegments {
 
   /** Adds a segment that is in a file already. Nothing of it is in memory before a query reads it. */
   restore(file: SegmentFile, summary: SegmentSummary): void {
-    const partition = this.#partitions.insert(HeldSegment.stored(this.#partsOf(summary), file));
+    const partition = this.#partitions.insert(HeldSegment.stored(this.#createParts(summary), file));
     partition.quietSinceUs = (partition.day + 1) * PARTITION_US;
   }
 
@@ -206,7 +206,7 @@ export class SealedSegments {
     }
     for (const { segments, quietSinceUs = Number.POSITIVE_INFINITY } of this.#partitions) {
       const candidates = segments.flatMap((segment) =>
-        segment.file === undefined ? [] : [{ ...candidateOf(segment, segment.file), segment }],
+        segment.file === undefined ? [] : [{ ...createCandidate(segment, segment.file), segment }],
       );
       const chosen = chooseMerge(candidates, quietSinceUs <= quietUs, this.#budget.mergeBounds);
       if (chosen === undefined || chosen.byteSize > bytesMax) continue;
@@ -294,7 +294,7 @@ export class SealedSegments {
 
   /** Stores a segment. Resolves to whether it needs no more attempts. */
   async #store(segment: HeldSegment, origin: SealOrigin): Promise<boolean> {
-    const partition = partitionOf(segment.summary.timestampUsMax);
+    const partition = toPartition(segment.summary.timestampUsMax);
     const { folder } = must(this.#storage, 'there is a folder to store in');
     if (this.#partitions.holding(segment) === undefined) return true;
     const { firstSequence, lastSequence } = origin;
@@ -320,8 +320,8 @@ export class SealedSegments {
     const usedAt = Math.max(...segments.map(({ lastUse }) => lastUse));
     const buffer = await this.#readOrRepair(segments, merge);
     if (buffer === undefined) return;
-    await folder.replace(buffer, filesOf(segments), (file) => {
-      const merged = HeldSegment.stored(this.#partsOf(this.#summarize(buffer)), file);
+    await folder.replace(buffer, listFiles(segments), (file) => {
+      const merged = HeldSegment.stored(this.#createParts(this.#summarize(buffer)), file);
       const contents = segments.map(({ content }) => content);
       const became = (): void => this.#ids.became(contents, merged.content);
       if (this.#takePlace(segments, [merged], became)) {
@@ -345,9 +345,9 @@ export class SealedSegments {
       if (buffer !== undefined) summaries.push(this.#summarize(buffer));
       return buffer;
     };
-    await folder.replaceByParts(filesOf(segments), { count: parts.length, make }, (files) => {
+    await folder.replaceByParts(listFiles(segments), { count: parts.length, make }, (files) => {
       const merged = files.map((file, index) =>
-        HeldSegment.stored(this.#partsOf(must(summaries[index])), file),
+        HeldSegment.stored(this.#createParts(must(summaries[index])), file),
       );
       this.#takePlace(segments, merged);
     });
@@ -464,20 +464,20 @@ export class SealedSegments {
   }
 
   #segment(buffer: SharedArrayBuffer): HeldSegment {
-    return HeldSegment.sealed(this.#partsOf(this.#summarize(buffer)), buffer);
+    return HeldSegment.sealed(this.#createParts(this.#summarize(buffer)), buffer);
   }
 
-  #partsOf(summary: SegmentSummary): HeldParts {
+  #createParts(summary: SegmentSummary): HeldParts {
     return { summary, ids: this.#ids, gauge: this.#budget.gauge };
   }
 }
 
-function candidateOf({ summary }: HeldSegment, { envelope }: SegmentFile): MergeCandidate {
+function createCandidate({ summary }: HeldSegment, { envelope }: SegmentFile): MergeCandidate {
   const { rowCount, byteSize } = summary;
   const { awaits, areBlocksWhole } = envelope;
   return { rowCount, byteSize, isPart: awaits.length > 0, areBlocksWhole };
 }
 
-function filesOf(segments: readonly HeldSegment[]): SegmentFile[] {
+function listFiles(segments: readonly HeldSegment[]): SegmentFile[] {
   return segments.map(({ file }) => must(file, 'what is merged is in files'));
 }

@@ -20,7 +20,7 @@ export type SegmentBlocks = {
 };
 
 /** The number of blocks of a segment file, plus one for its frame. */
-function stateCountOf({ envelope }: SegmentFile): number {
+function countStates({ envelope }: SegmentFile): number {
   return envelope.blocks.length / BLOCK_NUMBERS + 1;
 }
 
@@ -28,7 +28,7 @@ function stateCountOf({ envelope }: SegmentFile): number {
 export function absentBlocks(
   file: SegmentFile,
   gauge: MemoryGauge,
-  uses: BlockUses = newBlockUses(stateCountOf(file)),
+  uses: BlockUses = newBlockUses(countStates(file)),
 ): SegmentBlocks {
   return {
     buffer: newSegmentBuffer(file.envelope.imageSize),
@@ -42,21 +42,21 @@ export function residentBlocks(
   gauge: MemoryGauge,
   { buffer, usedAt }: { readonly buffer: SharedArrayBuffer; readonly usedAt: number },
 ): SegmentBlocks {
-  const uses = newBlockUses(stateCountOf(file));
+  const uses = newBlockUses(countStates(file));
   uses.usedAt.fill(usedAt);
   const backing = newBacking(file, { gauge, uses }, RESIDENT);
   return { buffer, backing };
 }
 
 /** The number of blocks. The frame does not count; its index is the one after the last block. */
-export function blockCountOf({ blocks }: SegmentBacking): number {
+export function countBlocks({ blocks }: SegmentBacking): number {
   return blocks.length / BLOCK_NUMBERS;
 }
 
 /** Bytes of the resident blocks and the frame. */
-export function residentSizeOf({ buffer, backing }: SegmentBlocks): number {
+export function measureResident({ buffer, backing }: SegmentBlocks): number {
   const { blocks, states } = backing;
-  const count = blockCountOf(backing);
+  const count = countBlocks(backing);
   let size = states[count] === RESIDENT ? frameSize(buffer, backing) : 0;
   for (let block = 0; block < count; block++) {
     if (states[block] === RESIDENT) size += blockSizeAt(blocks, block);
@@ -65,7 +65,7 @@ export function residentSizeOf({ buffer, backing }: SegmentBlocks): number {
 }
 
 /** The last use of any resident block, by the clock of the gauge. */
-export function lastUseOf({ states, uses }: SegmentBacking): number {
+export function computeLastUse({ states, uses }: SegmentBacking): number {
   return uses.usedAt.reduce(
     (last, at, index) => (states[index] === RESIDENT ? Math.max(last, at) : last),
     0,
@@ -89,7 +89,7 @@ export async function copyWithout(
       readInParts: sharedIntegers(1),
     },
   };
-  const count = blockCountOf(backing);
+  const count = countBlocks(backing);
   const slices = new Slices(COPY_SLICE_BYTES);
   let copiedSize = 0;
   for (let index = 0; index <= count; index++) {
@@ -130,7 +130,7 @@ function frameSize(buffer: SharedArrayBuffer, backing: SegmentBacking): number {
 }
 
 function slicesEnd(backing: SegmentBacking): number {
-  const count = blockCountOf(backing);
+  const count = countBlocks(backing);
   if (count === 0) return HEADER_SIZE;
   const { offset, size } = blockAt(backing.blocks, count - 1);
   return offset + size;
@@ -150,7 +150,7 @@ function newBacking(
     path: file.path,
     blocks,
     frame,
-    states: sharedIntegers(stateCountOf(file)).fill(state),
+    states: sharedIntegers(countStates(file)).fill(state),
     uses,
     readInParts: sharedIntegers(1),
     gauge,

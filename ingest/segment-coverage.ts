@@ -12,7 +12,7 @@ export class SegmentCoverage {
   constructor(segments: readonly SegmentFile[]) {
     const covered = new Map<string, SequenceInterval[]>();
     for (const { envelope } of segments) {
-      const key = keyOf(envelope.source, envelope.partition);
+      const key = formatKey(envelope.source, envelope.partition);
       const intervals = covered.get(key) ?? [];
       intervals.push(...envelope.covered);
       covered.set(key, intervals);
@@ -28,11 +28,11 @@ export class SegmentCoverage {
     readonly partition: number;
     readonly sequence: number;
   }): boolean {
-    const intervals = this.#covered.get(keyOf(record.source, record.partition));
+    const intervals = this.#covered.get(formatKey(record.source, record.partition));
     return intervals !== undefined && coversSequence(intervals, record.sequence);
   }
 }
 
-function keyOf(source: string, partition: number): string {
+function formatKey(source: string, partition: number): string {
   return `${source} ${partition}`;
 }

@@ -74,7 +74,7 @@ export function blockSizeAt(blocks: BlockTable, index: number): number {
 }
 
 /** All blocks of an envelope as objects. Callers should not keep them: thousands of envelopes are in memory. */
-export function blocksOf({ blocks }: SegmentEnvelope): StoredBlock[] {
+export function listBlocks({ blocks }: SegmentEnvelope): StoredBlock[] {
   return Array.from({ length: blocks.length / BLOCK_NUMBERS }, (_, index) =>
     blockAt(blocks, index),
   );

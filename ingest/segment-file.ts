@@ -15,8 +15,8 @@ import type { Disk, DiskReader } from './disk/disk.ts';
 import { SteadyDisk } from './disk/steady-disk.ts';
 import {
   blockAt,
-  blocksOf,
   decodeSegmentEnvelope,
+  listBlocks,
   type SegmentEnvelope,
   type StoredBlock,
 } from './segment-envelope.ts';
@@ -98,7 +98,7 @@ export class SegmentFile {
   /** Reads the whole segment and checks each slice against its CRC. */
   async load(): Promise<LoadedSegment> {
     const { imageSize } = this.envelope;
-    const blocks = blocksOf(this.envelope);
+    const blocks = listBlocks(this.envelope);
     const buffer = newSegmentBuffer(imageSize);
     const frame = await decompress(this.envelope.frame);
     new Uint8Array(buffer).set(frame.subarray(0, HEADER_SIZE));
@@ -151,12 +151,12 @@ export class SegmentFile {
       for (let index = first; index < end; index++) indexes.add(index);
     }
     const wanted = [...indexes].sort((left, right) => left - right);
-    const bytesOf = new Map<number, Uint8Array | undefined>();
+    const bytesByOffset = new Map<number, Uint8Array | undefined>();
     await this.#readBlocks(
       wanted.map((index) => blockAt(blocks, index)),
-      ({ offset }, bytes) => bytesOf.set(offset, bytes),
+      ({ offset }, bytes) => bytesByOffset.set(offset, bytes),
     );
-    return slices.map((slice) => joined(slice, blocks, bytesOf));
+    return slices.map((slice) => joined(slice, blocks, bytesByOffset));
   }
 
   /** Reads blocks in the order of the file. `take` gets `undefined` for a damaged one. */
@@ -165,7 +165,7 @@ export class SegmentFile {
     take: (block: StoredBlock, bytes: Uint8Array | undefined) => void,
   ): Promise<void> {
     return withReader(this.#disk, this.path, async (reader) => {
-      for (const run of runsOf(blocks)) {
+      for (const run of listRuns(blocks)) {
         const stored = await readRun(reader, run);
         const unpackedRun = await Promise.all(run.map((block, i) => unpacked(block, stored[i])));
         for (const [index, block] of run.entries()) take(block, unpackedRun[index]);
@@ -209,7 +209,7 @@ async function readEnvelope(
 function joined(
   slice: Slice,
   blocks: BlockTable,
-  bytesOf: ReadonlyMap<number, Uint8Array | undefined>,
+  bytesByOffset: ReadonlyMap<number, Uint8Array | undefined>,
 ): Uint8Array | undefined {
   const [start, size] = slice;
   const bytes = new Uint8Array(size);
@@ -217,7 +217,7 @@ function joined(
   const { first, end } = blocksWith(blocks, slice);
   for (let index = first; index < end; index++) {
     const { offset } = blockAt(blocks, index);
-    const block = bytesOf.get(offset);
+    const block = bytesByOffset.get(offset);
     if (block === undefined) return undefined;
     const part = block.subarray(Math.max(0, start - offset), start + size - offset);
     bytes.set(part, Math.max(0, offset - start));
@@ -232,7 +232,7 @@ function footerText(frame: Buffer): string {
 }
 
 /** Groups adjacent blocks into runs of at most RUN_SIZE_MAX bytes, or of one block. */
-function runsOf(blocks: readonly StoredBlock[]): StoredBlock[][] {
+function listRuns(blocks: readonly StoredBlock[]): StoredBlock[][] {
   const runs: StoredBlock[][] = [];
   let end = -1;
   let size = 0;

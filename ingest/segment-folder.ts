@@ -138,7 +138,7 @@ export class SegmentFolder {
     const folder = new SegmentFolder(options, recovered);
     for (const segment of recovered.segments) folder.#insert(segment);
     for (const { source, partition, id } of recovered.leftovers) {
-      folder.#leftoversOf({ source, partition }).add(id);
+      folder.#getLeftovers({ source, partition }).add(id);
     }
     return { folder, report: recovered.report };
   }
@@ -184,13 +184,13 @@ export class SegmentFolder {
     replaced: readonly SegmentFile[],
     onReplaced: (stored: SegmentFile) => void = () => {},
   ): Promise<SegmentFile | undefined> {
-    const key = partitionKeyOf(replaced);
+    const key = getPartitionKey(replaced);
     // Compression runs before the change, so that the storing of new segments does not wait for it.
     const image = await this.#pack(buffer, 'merge');
     return this.#change(key, async () => {
       if (!this.#areCounting(replaced)) return undefined;
       const covered = coveredBy(replaced);
-      const ids = idsOf(replaced);
+      const ids = listIds(replaced);
       const stored = await this.#write({ ...key, covered }, image, ids);
       await this.#takePlace(replaced, [stored], () => onReplaced(stored));
       return stored;
@@ -208,7 +208,7 @@ export class SegmentFolder {
     parts: SegmentParts,
     onReplaced: (stored: readonly SegmentFile[]) => void = () => {},
   ): Promise<boolean> {
-    const key = partitionKeyOf(replaced);
+    const key = getPartitionKey(replaced);
     await this.#checkRoom(replaced);
     const written: SegmentFile[] = [];
     let areNamed = false;
@@ -237,12 +237,12 @@ export class SegmentFolder {
    */
   dropPartition(key: PartitionKey): Promise<void> {
     return this.#change(key, async () => {
-      for (const id of this.#leftoversOf(key)) this.#waiting.delete(id);
+      for (const id of this.#getLeftovers(key)) this.#waiting.delete(id);
       for (const segment of this.#counting(key)) {
-        this.#leftoversOf(key).add(segment.envelope.id);
+        this.#getLeftovers(key).add(segment.envelope.id);
         this.#forget(segment);
       }
-      const ids = [...this.#leftoversOf(key)];
+      const ids = [...this.#getLeftovers(key)];
       if (ids.some((id) => this.#manifest.mayName(manifestName({ ...key, id })))) {
         await this.#manifest.writeOrRemove(() => this.#listForManifest());
       }
@@ -319,7 +319,7 @@ export class SegmentFolder {
     const key = { source, partition };
     await this.#after([this.#readersDone()], { key, ids: [id] }, async () => {
       // Its day may have been dropped meanwhile.
-      if (!this.#leftoversOf(segment.envelope).has(id)) return;
+      if (!this.#getLeftovers(segment.envelope).has(id)) return;
       try {
         await this.#setAside(segment);
       } catch (error) {
@@ -360,8 +360,8 @@ export class SegmentFolder {
     stored: readonly SegmentFile[],
     onReplaced: () => void,
   ): Promise<void> {
-    const key = partitionKeyOf(replaced);
-    const ids = idsOf(replaced);
+    const key = getPartitionKey(replaced);
+    const ids = listIds(replaced);
     for (const segment of replaced) this.#forget(segment);
     for (const segment of stored) this.#insert(segment);
     onReplaced();
@@ -371,7 +371,7 @@ export class SegmentFolder {
   }
 
   #areCounting(segments: readonly SegmentFile[]): boolean {
-    const counting = this.#counting(partitionKeyOf(segments));
+    const counting = this.#counting(getPartitionKey(segments));
     return segments.every((segment) => counting.includes(segment));
   }
 
@@ -391,12 +391,12 @@ export class SegmentFolder {
     isLast: boolean,
   ): Promise<SegmentFile> {
     const id = this.#idNext++;
-    const awaits = idsOf(replacedFiles);
-    const replaced = isLast ? [...this.#leftoversOf({ source, partition }), ...awaits] : [];
+    const awaits = listIds(replacedFiles);
+    const replaced = isLast ? [...this.#getLeftovers({ source, partition }), ...awaits] : [];
     const covered = coveredBy(replacedFiles);
     const origin = { id, source, partition, covered, replaced, awaits };
     const packed = packSegment(await this.#pack(buffer, 'merge'), origin);
-    const path = this.#pathOf({ source, partition }, id);
+    const path = this.#formatPath({ source, partition }, id);
     await this.#makeFolder(dirname(path));
     await writeAside(this.#disk, path, packed.parts);
     return SegmentFile.written(this.#disk, path, packed);
@@ -414,13 +414,13 @@ export class SegmentFolder {
     } catch (error) {
       // The last name may exist nevertheless, now or after a crash, and then the others count: all remain until the
       // next start sees which case it is.
-      for (const id of idsOf(parts)) {
-        this.#leftoversOf(key).add(id);
+      for (const id of listIds(parts)) {
+        this.#getLeftovers(key).add(id);
         this.#waiting.add(id);
       }
       throw error;
     }
-    for (const id of last.envelope.awaits) this.#leftoversOf(key).add(id);
+    for (const id of last.envelope.awaits) this.#getLeftovers(key).add(id);
   }
 
   #listForManifest(): string[] {
@@ -431,7 +431,7 @@ export class SegmentFolder {
   }
 
   #change<T>({ source, partition }: PartitionKey, work: () => Promise<T>): Promise<T> {
-    const name = nameOf({ source, partition });
+    const name = formatKey({ source, partition });
     const done = (this.#changes.get(name) ?? Promise.resolve()).then(work);
     const settled = done
       .catch(() => {})
@@ -451,13 +451,13 @@ export class SegmentFolder {
     const { source, partition, covered } = segment;
     assert(/^[\w.-]+$/.test(source), 'the id of a source can name a folder');
     const id = this.#idNext++;
-    const leftovers = this.#leftoversOf({ source, partition });
+    const leftovers = this.#getLeftovers({ source, partition });
     const origin = {
       ...{ id, source, partition, covered },
       ...{ replaced: [...leftovers, ...replaced], awaits: [] },
     };
     const packed = packSegment(image, origin);
-    const path = this.#pathOf(segment, id);
+    const path = this.#formatPath(segment, id);
     await this.#makeFolder(dirname(path));
     try {
       await writeDurably(this.#disk, path, packed.parts);
@@ -476,7 +476,7 @@ export class SegmentFolder {
    * removed remains a harmless leftover. Returns the first error.
    */
   async #removeLeftovers(key: PartitionKey): Promise<DiskError | undefined> {
-    const leftovers = this.#leftoversOf(key);
+    const leftovers = this.#getLeftovers(key);
     const unread = [...leftovers].filter(
       (id) => !this.#waiting.has(id) && !this.#manifest.mayName(manifestName({ ...key, id })),
     );
@@ -484,7 +484,7 @@ export class SegmentFolder {
     let failure: DiskError | undefined;
     try {
       for (const id of unread.sort((left, right) => left - right)) {
-        const error = await this.#remove(this.#pathOf(key, id));
+        const error = await this.#remove(this.#formatPath(key, id));
         if (error === undefined) removed.push(id);
         failure ??= error;
       }
@@ -510,7 +510,7 @@ export class SegmentFolder {
 
   async #setAside({ path, envelope }: SegmentFile): Promise<void> {
     const moved = await this.#quarantine.move(path);
-    this.#leftoversOf(envelope).delete(envelope.id);
+    this.#getLeftovers(envelope).delete(envelope.id);
     this.#onQuarantined(moved);
   }
 
@@ -523,7 +523,7 @@ export class SegmentFolder {
     this.#folders.add(path);
   }
 
-  #pathOf({ source, partition }: PartitionKey, id: number): string {
+  #formatPath({ source, partition }: PartitionKey, id: number): string {
     return join(this.#path, source, formatSegmentName({ partition, id }));
   }
 
@@ -531,8 +531,8 @@ export class SegmentFolder {
     return this.#segments.get(source)?.get(partition) ?? [];
   }
 
-  #leftoversOf(key: PartitionKey): Set<number> {
-    const name = nameOf(key);
+  #getLeftovers(key: PartitionKey): Set<number> {
+    const name = formatKey(key);
     const leftovers = this.#leftovers.get(name) ?? new Set();
     this.#leftovers.set(name, leftovers);
     return leftovers;
@@ -563,12 +563,12 @@ function told(load: SegmentLoad, onLoaded: (load: SegmentLoad) => void): Segment
   return load;
 }
 
-function partitionKeyOf(segments: readonly SegmentFile[]): PartitionKey {
+function getPartitionKey(segments: readonly SegmentFile[]): PartitionKey {
   const { source, partition } = must(segments[0], 'there is a segment to replace').envelope;
   return { source, partition };
 }
 
-function idsOf(segments: readonly SegmentFile[]): number[] {
+function listIds(segments: readonly SegmentFile[]): number[] {
   return segments.map(({ envelope }) => envelope.id);
 }
 
@@ -576,6 +576,6 @@ function coveredBy(segments: readonly SegmentFile[]): SequenceInterval[] {
   return unionOfIntervals(segments.flatMap(({ envelope }) => envelope.covered));
 }
 
-function nameOf({ source, partition }: PartitionKey): string {
+function formatKey({ source, partition }: PartitionKey): string {
   return `${source} ${partition}`;
 }

@@ -33,7 +33,7 @@ export const HEAD_SIZE = 16;
 export const HEAD_CRC_OFFSET = 12;
 
 /** The head of an envelope, which is written before it and after it. */
-export function headOf(envelope: Uint8Array): Uint8Array {
+export function createHead(envelope: Uint8Array): Uint8Array {
   const head = new Uint8Array(HEAD_SIZE);
   const view = new DataView(head.buffer);
   view.setUint32(0, SEGMENT_MAGIC, true);

@@ -20,7 +20,7 @@ export async function readManifest(
   disk: Disk,
   segmentsPath: string,
 ): Promise<readonly string[] | 'damaged' | undefined> {
-  const found = await readCheckedJson<string[]>(disk, pathOf(segmentsPath));
+  const found = await readCheckedJson<string[]>(disk, formatPath(segmentsPath));
   return found === 'missing' ? undefined : found;
 }
 
@@ -76,7 +76,7 @@ export class SegmentManifest {
     segmentsPath: string,
     names: readonly string[] | 'damaged' | undefined,
   ): Promise<SegmentManifest> {
-    const manifest = new SegmentManifest(disk, pathOf(segmentsPath), names);
+    const manifest = new SegmentManifest(disk, formatPath(segmentsPath), names);
     try {
       // A killed process may have left a version that is visible but not durable; a crash would restore an older one.
       await disk.syncFolder(dirname(manifest.#path)).catch(passOverMissing);
@@ -154,6 +154,6 @@ function encode(names: readonly string[]): string {
   return JSON.stringify(names);
 }
 
-function pathOf(segmentsPath: string): string {
+function formatPath(segmentsPath: string): string {
   return join(dirname(segmentsPath), MANIFEST_FILE);
 }

@@ -4,7 +4,7 @@ import {
   encodeSegmentEnvelope,
   type SegmentEnvelope,
 } from './segment-envelope.ts';
-import { headOf } from './segment-layout.ts';
+import { createHead } from './segment-layout.ts';
 
 /** What an envelope states beside the contents of its segment. */
 export type SegmentOrigin = Pick<
@@ -23,7 +23,7 @@ export type PackedSegment = {
 export function packSegment(image: PackedImage, origin: SegmentOrigin): PackedSegment {
   const { parts: stored, ...rest } = image;
   const bytes = encodeSegmentEnvelope({ ...origin, ...rest });
-  const head = headOf(bytes);
+  const head = createHead(bytes);
   const parts = [head, bytes, ...stored, bytes, head];
   const byteSize = parts.reduce((sum, part) => sum + part.length, 0);
   return { envelope: decodeSegmentEnvelope(bytes), parts, byteSize };

@@ -1,7 +1,7 @@
 import type { SealedSegmentHandle } from '../engine/column/segment.ts';
 import type { ScanScope } from '../engine/column/snapshot.ts';
 import type { HeldSegment } from './held-segment.ts';
-import { PARTITION_US, partitionOf } from './partition.ts';
+import { PARTITION_US, toPartition } from './partition.ts';
 
 /**
  * The sealed segments whose newest row is of one UTC day. `quietSinceUs`: the first tick after the last segment was
@@ -37,7 +37,7 @@ export class SegmentPartitions {
 
   /** Adds a segment to its partition, which then is not quiet. */
   insert(segment: HeldSegment): Partition {
-    const day = partitionOf(segment.summary.timestampUsMax);
+    const day = toPartition(segment.summary.timestampUsMax);
     const index = 1 + this.#partitions.findLastIndex((each) => each.day <= day);
     let partition = this.#partitions[index - 1];
     if (partition?.day !== day) {

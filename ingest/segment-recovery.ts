@@ -105,7 +105,7 @@ export async function recoverSegments(options: RecoveryOptions): Promise<Recover
   });
   const segments = [...counting.segments, ...restored];
   const manifest = await SegmentManifest.begin(disk, options.path, named);
-  const replaced = counting.replaced.map(({ path, envelope }) => ({ ...nameOf(envelope), path }));
+  const replaced = counting.replaced.map(({ path, envelope }) => ({ ...pickName(envelope), path }));
   const kept = [...segments.map(({ envelope }) => envelope), ...missing].map(manifestName);
   const leftovers = await removeUnnamed(disk, manifest, { kept, files: [...expired, ...replaced] });
   const temporary = await removeFiles(disk, listed.temporary);
@@ -119,7 +119,7 @@ export async function recoverSegments(options: RecoveryOptions): Promise<Recover
     manifest,
     report: {
       quarantined,
-      missing: missing.map((file) => ({ ...file, path: pathOf(options.path, file) })),
+      missing: missing.map((file) => ({ ...file, path: formatPath(options.path, file) })),
       isManifestDamaged: named === 'damaged',
       restored: restored.map(({ path }) => path),
       leftAside: left,
@@ -135,7 +135,7 @@ export async function recoverSegments(options: RecoveryOptions): Promise<Recover
   };
 }
 
-function pathOf(folder: string, file: SourceSegmentName): string {
+function formatPath(folder: string, file: SourceSegmentName): string {
   return join(folder, file.source, formatSegmentName(file));
 }
 
@@ -218,27 +218,27 @@ async function openFile(disk: Disk, file: FoundFile): Promise<SegmentFile | Dama
   }
 }
 
-function nameOf({ source, partition, id }: SegmentEnvelope): Omit<FoundFile, 'path'> {
+function pickName({ source, partition, id }: SegmentEnvelope): Omit<FoundFile, 'path'> {
   return { source, partition, id };
 }
 
 /** Returns the files that could not be removed. */
 async function removeFiles(disk: Disk, files: readonly FoundFile[]): Promise<FoundFile[]> {
   const failed: FoundFile[] = [];
-  const removedOf = new Map<string, FoundFile[]>();
+  const removedByFolder = new Map<string, FoundFile[]>();
   for (const file of files) {
     try {
       await disk.remove(file.path);
       const folder = dirname(file.path);
-      const removed = removedOf.get(folder);
-      if (removed === undefined) removedOf.set(folder, [file]);
+      const removed = removedByFolder.get(folder);
+      if (removed === undefined) removedByFolder.set(folder, [file]);
       else removed.push(file);
     } catch (error) {
       if (!(error instanceof DiskError)) throw error;
       failed.push(file);
     }
   }
-  for (const [folder, removed] of removedOf) {
+  for (const [folder, removed] of removedByFolder) {
     try {
       await disk.syncFolder(folder);
     } catch (error) {

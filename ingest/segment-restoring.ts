@@ -46,7 +46,7 @@ export async function restoreSegments(
       throughSequence = Math.max(throughSequence, last);
       const reason =
         (await findReasonToStay(file, found, [...counting, ...restored])) ??
-        (await isTaken(disk, placeOf(folder, found)));
+        (await isTaken(disk, formatOriginalPath(folder, found)));
       if (reason !== undefined) left.push({ ...found, reason });
       else restored.push(isTrial ? file : await putBack(disk, folder, found));
     } catch (error) {
@@ -127,7 +127,7 @@ function areOfOne({ awaits }: SegmentEnvelope, other: SegmentEnvelope): boolean 
 }
 
 /** The path that a file in quarantine had before. */
-function placeOf(folder: string, { source, path }: SetAside): string {
+function formatOriginalPath(folder: string, { source, path }: SetAside): string {
   return join(folder, source, basename(path).slice(source.length + 1));
 }
 
@@ -138,7 +138,7 @@ async function isTaken(disk: SteadyDisk, place: string): Promise<string | undefi
 }
 
 async function putBack(disk: SteadyDisk, folder: string, found: SetAside): Promise<SegmentFile> {
-  const place = placeOf(folder, found);
+  const place = formatOriginalPath(folder, found);
   await disk.makeFolder(folder);
   await disk.makeFolder(dirname(place));
   await disk.rename(found.path, place);

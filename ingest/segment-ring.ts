@@ -234,12 +234,12 @@ export class SegmentRing {
 
   /** Bytes of frozen segments, including their spare capacity. */
   get frozenCapacity(): number {
-    return this.#frozen.reduce((sum, { segment }) => sum + capacityOf(segment.handle()), 0);
+    return this.#frozen.reduce((sum, { segment }) => sum + measureCapacity(segment.handle()), 0);
   }
 
   /** Bytes of the open segment, including its spare capacity. */
   get openCapacity(): number {
-    return this.#open === undefined ? 0 : capacityOf(this.#open.segment.handle());
+    return this.#open === undefined ? 0 : measureCapacity(this.#open.segment.handle());
   }
 
   stats(): RingStats {
@@ -301,7 +301,7 @@ export class SegmentRing {
       const [only, ...others] = sealed;
       if (only !== undefined && others.length === 0) this.#ids.became([handle.content], only);
       this.#frozen.splice(this.#frozen.indexOf(frozen), 1);
-      this.#ids.drop(handle.id, capacityOf(handle));
+      this.#ids.drop(handle.id, measureCapacity(handle));
       this.#ids.gone(handle.content);
     } catch (error) {
       frozen.state = 'failed';
@@ -311,7 +311,7 @@ export class SegmentRing {
   }
 }
 
-function capacityOf({ arrays }: OpenSegmentHandle): number {
+function measureCapacity({ arrays }: OpenSegmentHandle): number {
   return Object.values(arrays).reduce((sum, array) => sum + array.byteLength, 0);
 }
 

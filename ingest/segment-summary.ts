@@ -24,7 +24,7 @@ export function summarizeSegment(buffer: SharedArrayBuffer): SegmentSummary {
   const source = new SliceSource(buffer);
   const { bytes, offsets } = groups.names;
   const names = { bytes: source.bytes(bytes), offsets: source.unsigned32(offsets) };
-  return summaryOf({ ...footer, imageSize: buffer.byteLength }, names, groups.hasMixed);
+  return createSummary({ ...footer, imageSize: buffer.byteLength }, names, groups.hasMixed);
 }
 
 /** The summary of a stored segment whose project keys are `names`. */
@@ -33,7 +33,7 @@ export function summarizeEnvelope(
   names: NameBlock,
   hasMixed: boolean,
 ): SegmentSummary {
-  return summaryOf(envelope, names, hasMixed);
+  return createSummary(envelope, names, hasMixed);
 }
 
 type Extent = Pick<
@@ -41,7 +41,7 @@ type Extent = Pick<
   'rowCount' | 'timestampUsMin' | 'timestampUsMax' | 'arrivalMax' | 'imageSize'
 >;
 
-function summaryOf(extent: Extent, names: NameBlock, hasMixed: boolean): SegmentSummary {
+function createSummary(extent: Extent, names: NameBlock, hasMixed: boolean): SegmentSummary {
   const { imageSize, rowCount, timestampUsMin, timestampUsMax, arrivalMax } = extent;
   const range = { rowCount, timestampUsMin, timestampUsMax, arrivalMax, byteSize: imageSize };
   if (hasMixed) return { ...range, mayHoldProject: () => true };

@@ -110,7 +110,7 @@ class SmallFilesVerification implements SmallFilesFound {
       const final = name.replace(LEFTOVER, '');
       const isCopy = hasCopies && final.endsWith(COPY_ENDING);
       const whole = isCopy ? final.slice(0, -COPY_ENDING.length) : final;
-      if (!isOurs(whole)) this.unknown.push(this.#pathOf(join(folder, name)));
+      if (!isOurs(whole)) this.unknown.push(this.#formatPath(join(folder, name)));
       else if (isLeftover) this.leftoverCount += 1;
       else wholeNames.add(whole);
     }
@@ -120,7 +120,7 @@ class SmallFilesVerification implements SmallFilesFound {
         await (hasCopies ? this.#verifyPair(path) : this.#verifySingle(path));
       } catch (error) {
         if (!(error instanceof DiskError)) throw error;
-        this.unchecked.push({ path: this.#pathOf(path), reason: error.message });
+        this.unchecked.push({ path: this.#formatPath(path), reason: error.message });
       }
     }
   }
@@ -141,7 +141,7 @@ class SmallFilesVerification implements SmallFilesFound {
       pair = judgePair(file, copy);
     }
     this.fileCount += [file, copy].filter((bytes) => bytes !== undefined).length;
-    if (pair.kind === 'old') this.withoutChecksum.push(this.#pathOf(path));
+    if (pair.kind === 'old') this.withoutChecksum.push(this.#formatPath(path));
     if (pair.kind === 'damaged') this.#report(path, true);
     if (pair.kind !== 'whole' || !pair.isDamaged) return;
     const isFileWhole = file !== undefined && decodeChecked(file) !== undefined;
@@ -164,10 +164,10 @@ class SmallFilesVerification implements SmallFilesFound {
 
   #report(path: string, isLost: boolean): void {
     this.damagedCount += 1;
-    this.#options.onDamage({ kind: 'small_file', path: this.#pathOf(path), isLost });
+    this.#options.onDamage({ kind: 'small_file', path: this.#formatPath(path), isLost });
   }
 
-  #pathOf(path: string): string {
+  #formatPath(path: string): string {
     return relative(this.#options.dataDir, path);
   }
 }

@@ -28,7 +28,7 @@ const NAMESPACE = Buffer.from('b6f1d5d2c0a94d0e9a3c7f5e21084c6b', 'hex');
 
 /** The sources that every installation has. */
 export const BUILT_IN_SOURCES: readonly Source[] = BUILT_IN.map(([name, rule]) =>
-  sourceOf(name, rule),
+  createSource(name, rule),
 );
 
 /**
@@ -59,11 +59,11 @@ export function sourcesFrom(settingText: string): { sources: Source[]; errors: s
 
 /** The source of this name and this project rule, `project` or `metadata.…`; a sentence where there can be none. */
 export function parseSource(name: string, rule: string): Source | string {
-  return nameError(name) ?? ruleError(name, rule) ?? sourceOf(name, rule);
+  return nameError(name) ?? ruleError(name, rule) ?? createSource(name, rule);
 }
 
 /** Where events of a source name their project, as it is written. */
-export function projectRuleOf({ projectPath }: Source): string {
+export function formatProjectRule({ projectPath }: Source): string {
   return projectPath.join('.');
 }
 
@@ -83,7 +83,7 @@ function ruleError(name: string, rule: string): string | undefined {
   return `the project rule of source "${name}" must be "project" or a path such as "metadata.project"; got ${JSON.stringify(rule)}`;
 }
 
-function sourceOf(name: string, projectRule: string): Source {
+function createSource(name: string, projectRule: string): Source {
   return { name, id: nameId(NAMESPACE, name), projectPath: projectRule.split('.') };
 }
 

@@ -58,7 +58,7 @@ export async function verifyFolder(options: VerificationOptions): Promise<Verifi
   };
   const listing = new SegmentListing(disk, dataDir);
   const first = await listing.read();
-  const segmentBytes = sizeOf(first.segments);
+  const segmentBytes = measureFiles(first.segments);
   let eventCount = 0;
   let logBytes = 0;
   const log = await surveyLog({
@@ -140,7 +140,7 @@ class SegmentVerification {
     }
     for (const file of listed.unchecked) if (this.#isNew(file.path)) this.unchecked.push(file);
     const files = listed.segments.filter(({ path }) => this.#isNew(relative(this.#dataDir, path)));
-    let bytesLeft = sizeOf(files);
+    let bytesLeft = measureFiles(files);
     for (const file of files) {
       await this.#verifyFile(disk, file);
       bytesLeft -= file.byteSize;
@@ -158,11 +158,11 @@ class SegmentVerification {
     const path = relative(this.#dataDir, listed.path);
     try {
       let file = listed;
-      let lost = await lostOf(file);
+      let lost = await findLost(file);
       if (lost !== undefined) {
         // If another file has taken the name since the listing, its blocks would seem damaged.
         file = await SegmentFile.open(disk, listed.path);
-        lost = await lostOf(file);
+        lost = await findLost(file);
       }
       const { source, rowCount } = file.envelope;
       this.#fileCount += 1;
@@ -199,7 +199,7 @@ class SegmentVerification {
 }
 
 /** The unreadable part of a segment file: all rows, columns of these names, or `undefined`. */
-async function lostOf(file: SegmentFile): Promise<'rows' | readonly string[] | undefined> {
+async function findLost(file: SegmentFile): Promise<'rows' | readonly string[] | undefined> {
   const { buffer, damagedColumns } = await file.load();
   if (damagedColumns.length === 0) return undefined;
   if (damagedColumns.includes('structure')) return 'rows';
@@ -207,22 +207,22 @@ async function lostOf(file: SegmentFile): Promise<'rows' | readonly string[] | u
   const source = new SliceSource(buffer);
   const bytes = source.bytes(footer.keys.bytes);
   const offsets = source.unsigned32(footer.keys.offsets);
-  const keyOf = (index: number): string =>
-    wordOf(Buffer.from(bytes.subarray(offsets[index], offsets[index + 1])).toString('utf8'));
-  const nameOf = (column: SealedColumnName): string => {
+  const readKey = (index: number): string =>
+    formatKey(Buffer.from(bytes.subarray(offsets[index], offsets[index + 1])).toString('utf8'));
+  const formatColumn = (column: SealedColumnName): string => {
     if (column === 'residual') return 'rare fields';
     if (typeof column === 'string') return column;
     const { path, leafClass } = must(footer.leaves[column], 'a damaged column is in the footer');
-    return `${path.map(keyOf).join('.')} (${leafClass})`;
+    return `${path.map(readKey).join('.')} (${leafClass})`;
   };
-  return damagedColumns.map(nameOf);
+  return damagedColumns.map(formatColumn);
 }
 
 /** A key, quoted unless it is a plain word: senders choose keys. */
-function wordOf(key: string): string {
+function formatKey(key: string): string {
   return /^[\w$-]+$/.test(key) ? key : JSON.stringify(key);
 }
 
-function sizeOf(files: readonly SegmentFile[]): number {
+function measureFiles(files: readonly SegmentFile[]): number {
   return files.reduce((sum, { byteSize }) => sum + byteSize, 0);
 }

@@ -64,7 +64,7 @@ export async function foreignNames(
 
 /** A start takes the lock first: a crash may leave nothing else. Earlier versions had no folder of the store. */
 async function isOurs(dataDir: string, names: readonly string[]): Promise<boolean> {
-  const kinds = await Promise.all(names.map((name) => kindOf(join(dataDir, name))));
+  const kinds = await Promise.all(names.map((name) => readKind(join(dataDir, name))));
   const has = (name: string, kind: Kind): boolean => kinds[names.indexOf(name)] === kind;
   if (names.some((name) => isStoreName(name) && has(name, 'folder'))) return true;
   if (names.some((name) => isLockName(name) && has(name, 'file'))) return true;
@@ -79,7 +79,7 @@ function isLog(names: readonly string[]): boolean {
 
 type Kind = 'file' | 'folder' | 'other';
 
-async function kindOf(path: string): Promise<Kind> {
+async function readKind(path: string): Promise<Kind> {
   try {
     const stats = await stat(path);
     return stats.isDirectory() ? 'folder' : stats.isFile() ? 'file' : 'other';

@@ -20,7 +20,7 @@ export function echoValue(value: unknown): string {
 }
 
 /** `a, b or c`, for what is allowed. */
-export function oneOf(words: readonly string[]): string {
+export function formatChoices(words: readonly string[]): string {
   if (words.length < 2) return words.join('');
   return `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
 }

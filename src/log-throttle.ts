@@ -1,5 +1,5 @@
 import { LOG_REPEAT_MS, STACK_REPEAT_MS } from './limits.ts';
-import { stackOf } from './log.ts';
+import { formatStack } from './log.ts';
 
 /**
  * Lets one of many like entries through now and then: a flood of refused calls is to be told, and
@@ -44,13 +44,13 @@ export class StackThrottle {
   }
 
   describe(error: unknown): string {
-    const stack = stackOf(error);
-    const isDue = this.#throttle.admit(placeOf(stack), this.#nowMs()) !== undefined;
+    const stack = formatStack(error);
+    const isDue = this.#throttle.admit(findPlace(stack), this.#nowMs()) !== undefined;
     return isDue ? stack : (stack.split('\n', 1)[0] ?? '');
   }
 }
 
 /** Where the error of a stack was thrown: its message may be of a caller's making. */
-function placeOf(stack: string): string {
+function findPlace(stack: string): string {
   return /^ +at .*$/m.exec(stack)?.[0] ?? '';
 }

@@ -11,7 +11,7 @@ export type LogEntry = {
 export type Log = (entry: LogEntry) => void;
 
 /** All that is known of an error, for the log only. */
-export function stackOf(error: unknown): string {
+export function formatStack(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 

@@ -148,8 +148,8 @@ export function divideMemory(of: {
   readonly workerCount: number | undefined;
 }): MemoryDivision {
   const { memoryBytesMax: all, workerCount: wantedCount = availableParallelism() } = of;
-  const newObjectsBytesMax = newObjectsBytesOf(all);
-  const keptBytesMax = keptBytesOf(all);
+  const newObjectsBytesMax = computeNewObjectsBytes(all);
+  const keptBytesMax = computeKeptBytes(all);
   const threadBytes = THREAD_BYTES + newObjectsBytesMax + keptBytesMax;
   const threadCountMax = Math.max(3, Math.floor(((15 * all) / 64 + 24 * MEBIBYTE) / threadBytes));
   const { workerCount, parkedMax, backgroundMax } = threadsWithin(threadCountMax, wantedCount);
@@ -181,7 +181,7 @@ export function divideMemory(of: {
     backlog: Math.floor((3 * all) / 16 - 16 * MEBIBYTE),
     segments: Math.floor((3 * all) / 64),
   };
-  const roomBytes = Math.floor(all + BESIDE_BYTES - sumOf(withoutThread));
+  const roomBytes = Math.floor(all + BESIDE_BYTES - sumShares(withoutThread));
   const wantedBytes = THREAD_BYTES + newObjectsBytesMax + DECODING_BYTES;
   const decodingThread = Math.min(wantedBytes, Math.max(0, roomBytes));
   const shares = { ...withoutThread, decodingThread };
@@ -209,7 +209,7 @@ export function divideMemory(of: {
     decodingBounds: {
       heapBytesMax: DECODING_HEAP_BYTES_MAX,
       newObjectsBytesMax,
-      loanBytesMax: decodingLoanBytesOf(all),
+      loanBytesMax: computeDecodingLoanBytes(all),
     },
     answersBytesMax: answers,
     spareBytes,
@@ -253,24 +253,24 @@ export function defaultMemoBytes(memoryBytesMax: number): number {
 }
 
 /** Of all shares. */
-export function sumOf(shares: Readonly<Record<string, number>>): number {
+export function sumShares(shares: Readonly<Record<string, number>>): number {
   return Object.values(shares).reduce((sum, bytes) => sum + bytes, 0);
 }
 
 /** V8 has powers of two of them, three times: in two halves, and copied to. */
-function newObjectsBytesOf(all: number): number {
+function computeNewObjectsBytes(all: number): number {
   if (all >= 4 * 1024 * MEBIBYTE) return WORKER_NEW_OBJECTS_BYTES_MAX;
   return all >= 1024 * MEBIBYTE ? 24 * MEBIBYTE : 12 * MEBIBYTE;
 }
 
 /** What a thread may keep of tasks: what some dozen segments and plans need, and more where there is much memory. */
-function keptBytesOf(all: number): number {
+function computeKeptBytes(all: number): number {
   const bytes = Math.max(Math.min(30 * MEBIBYTE, Math.floor(all / 32)), Math.floor(all / 72));
   return Math.min(KEPT_BYTES_MAX, Math.max(12 * MEBIBYTE, bytes));
 }
 
 /** Bytes of the arrays of one body in the thread that decodes. */
-function decodingLoanBytesOf(all: number): number {
+function computeDecodingLoanBytes(all: number): number {
   const bytes = Math.min(DECODING_LOAN_BYTES_MAX, Math.floor(all / 8));
   return Math.max(DECODING_LOAN_BYTES_MIN, bytes);
 }

@@ -59,6 +59,6 @@ const PROFILES: Readonly<Record<ProfileName, Profile>> = {
   },
 };
 
-export function profileOf(name: ProfileName): Profile {
+export function getProfile(name: ProfileName): Profile {
   return PROFILES[name];
 }

@@ -28,10 +28,10 @@ import { HttpServer } from './http/http-server.ts';
 import { InstanceKey } from './instance-key.ts';
 import { ENDPOINTS_LOOK_MS, TICK_MS } from './limits.ts';
 import type { Log } from './log.ts';
-import { divideMemory, sumOf } from './memory-shares.ts';
+import { divideMemory, sumShares } from './memory-shares.ts';
 import type { RequestMemory } from './metrics/memory-parts.ts';
 import { Metrics } from './metrics/metrics.ts';
-import { type Profile, profileOf } from './profile.ts';
+import { getProfile, type Profile } from './profile.ts';
 import { Readiness } from './readiness.ts';
 import type { Settings } from './settings.ts';
 import { asStartError, findAdvice, StartError, systemSentence } from './start-error.ts';
@@ -112,7 +112,7 @@ async function startIn(folder: DataFolder, backend: Backend, parts: StartParts):
   let opened: OpenedTokens | undefined;
   try {
     const { engine, intake } = backend;
-    const profile = profileOf(settings.profile);
+    const profile = getProfile(settings.profile);
     const instanceKey = await openInstanceKey(settings.dataDir, log);
     const caller = new EndpointCaller({
       ...{ engine, instanceKey, clock, log },
@@ -126,7 +126,7 @@ async function startIn(folder: DataFolder, backend: Backend, parts: StartParts):
     readiness.watch(() => health.find());
     const quotas = await openQuotas(settings, {
       ...{ clock, log },
-      ofToken: (id) => tokens.quotaOf(id),
+      ofToken: (id) => tokens.findQuota(id),
       onRefused: (owner, kind) => metrics?.countQuotaRefusal(owner, kind),
     });
     opened = await openServiceTokens(settings, clock, log);
@@ -167,7 +167,7 @@ async function startIn(folder: DataFolder, backend: Backend, parts: StartParts):
 }
 
 function measureMemory(requests: RequestMemory, caller: EndpointCaller): TakenMemory {
-  const requestBytes = sumOf(requests) + caller.stats().cache.byteSize;
+  const requestBytes = sumShares(requests) + caller.stats().cache.byteSize;
   return { resident: process.memoryUsage.rss(), requests: requestBytes };
 }
 

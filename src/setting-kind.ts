@@ -1,6 +1,6 @@
 import { type Source, sourcesFrom } from '../ingest/source.ts';
 import { parseIsoTimestampUs } from './definition/iso-timestamp.ts';
-import { echo, oneOf } from './echo.ts';
+import { echo, formatChoices } from './echo.ts';
 
 /** What texts a setting takes, and what they mean. */
 export type SettingKind<T> = {
@@ -33,14 +33,14 @@ export function textKind(placeholder: string, allowed: string): SettingKind<stri
 }
 
 export function integerKind(min: number, max: number): SettingKind<number> {
-  return kindOf('N', `a whole number from ${min} to ${max}`, (text) => {
+  return createKind('N', `a whole number from ${min} to ${max}`, (text) => {
     const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
     return value >= min && value <= max ? value : undefined;
   });
 }
 
 export function countKind(): SettingKind<number> {
-  return kindOf('N', 'a whole number from 1 on', (text) => {
+  return createKind('N', 'a whole number from 1 on', (text) => {
     const count = /^\d{1,15}$/.test(text) ? Number(text) : 0;
     return count >= 1 ? count : undefined;
   });
@@ -48,19 +48,19 @@ export function countKind(): SettingKind<number> {
 
 /** `least` says in words what `bytesMin` is. */
 export function bytesKind(bytesMin: number, least: string): SettingKind<number> {
-  return kindOf('SIZE', `a number of bytes such as 512MB or 1GiB, ${least}`, (text) => {
+  return createKind('SIZE', `a number of bytes such as 512MB or 1GiB, ${least}`, (text) => {
     const bytes = parseBytes(text);
     return bytes !== undefined && bytes >= bytesMin ? bytes : undefined;
   });
 }
 
 export function choiceKind<Name extends string>(names: readonly Name[]): SettingKind<Name> {
-  return kindOf('NAME', oneOf(names), (text) => names.find((name) => name === text));
+  return createKind('NAME', formatChoices(names), (text) => names.find((name) => name === text));
 }
 
 /** A time in microseconds since the epoch. */
 export function timeKind(): SettingKind<number> {
-  return kindOf('TIME', 'an ISO 8601 time such as 2026-01-15T12:00:00Z', (text) => {
+  return createKind('TIME', 'an ISO 8601 time such as 2026-01-15T12:00:00Z', (text) => {
     const us = parseIsoTimestampUs(text);
     return typeof us === 'number' && us >= 0 ? us : undefined;
   });
@@ -90,7 +90,7 @@ export function sourcesKind(): SettingKind<readonly Source[]> {
 }
 
 /** A kind whose `parse` gives `undefined` for what is not allowed. */
-function kindOf<T>(
+function createKind<T>(
   placeholder: string,
   allowed: string,
   parse: (text: string) => T | undefined,

@@ -118,7 +118,7 @@ export const SETTING_TABLE = {
     summary: 'memory for kept answers; with 0 every call runs its query',
     kind: bytesKind(0, 'or 0'),
     defaultText: '64MiB, at most a thirty-second of MEMORY_LIMIT',
-    defaultValue: (known) => defaultCacheBytes(memoryBytesOf(known)),
+    defaultValue: (known) => defaultCacheBytes(getMemoryBytes(known)),
   }),
   /** Bytes of remembered states of sealed segments; with 0 every row is looked at. */
   memoBytesMax: derived<number>({
@@ -128,7 +128,7 @@ export const SETTING_TABLE = {
     details: 'With `0` nothing that earlier calls found out is used.',
     kind: bytesKind(0, 'or 0'),
     defaultText: '64MiB, at most a thirty-second of MEMORY_LIMIT',
-    defaultValue: (known) => defaultMemoBytes(memoryBytesOf(known)),
+    defaultValue: (known) => defaultMemoBytes(getMemoryBytes(known)),
   }),
   workerCount: optional({
     variable: 'WORKERS',
@@ -246,12 +246,12 @@ export const SETTINGS = Object.entries(SETTING_TABLE) as readonly (readonly [
 export const CONTAINER_KEY = 'LOGFLARE_API_KEY';
 
 /** The flag of `weir start` that gives a setting: `memory-limit`. */
-export function flagOf({ variable }: Pick<Setting, 'variable'>): string {
+export function formatFlag({ variable }: Pick<Setting, 'variable'>): string {
   return variable.toLowerCase().replaceAll('_', '-');
 }
 
 /** The variables in which a setting is looked for, in their order, those that name files left out. */
-export function variablesOf({ variable, alias }: Setting): readonly string[] {
+export function listVariables({ variable, alias }: Setting): readonly string[] {
   return alias === undefined ? [variable] : [variable, alias];
 }
 
@@ -261,15 +261,15 @@ export function valueText({ kind, unit }: Setting): string {
 }
 
 /** The variables that may name a file with the value. */
-export function filesOf(setting: Setting): readonly string[] {
-  return setting.hasFile === true ? variablesOf(setting).map((name) => `${name}_FILE`) : [];
+export function listFileVariables(setting: Setting): readonly string[] {
+  return setting.hasFile === true ? listVariables(setting).map((name) => `${name}_FILE`) : [];
 }
 
 /** Every variable of the environment that is read, in any profile. */
 export const VARIABLES_READ: readonly string[] = [
   ...SETTINGS.flatMap(([, each]) => [
-    ...variablesOf(each),
-    ...filesOf(each),
+    ...listVariables(each),
+    ...listFileVariables(each),
     ...(each.containerName === undefined ? [] : [each.containerName]),
   ]),
   ...[CONTAINER_KEY, `${CONTAINER_KEY}_FILE`],
@@ -294,6 +294,6 @@ function derived<T extends Value>(entry: Setting<T>): Setting<T> {
   return entry;
 }
 
-function memoryBytesOf({ memoryBytesMax }: KnownBefore): number {
+function getMemoryBytes({ memoryBytesMax }: KnownBefore): number {
   return must(memoryBytesMax, 'MEMORY_LIMIT stands above what depends on it');
 }

@@ -5,13 +5,13 @@ import { machineMemoryBytes } from './machine-memory.ts';
 import { divideMemory } from './memory-shares.ts';
 import {
   CONTAINER_KEY,
-  flagOf,
+  formatFlag,
+  listVariables,
   SETTING_TABLE,
   SETTINGS,
   type Setting,
   type SettingKey,
   type SettingTable,
-  variablesOf,
 } from './setting-table.ts';
 
 /** Environment variables as `process.env` gives them. */
@@ -90,8 +90,8 @@ function throwProblems(problems: readonly Problem[]): void {
 }
 
 function findFlag(setting: Setting, flags: ReadonlyMap<string, string>): Given | undefined {
-  const text = flags.get(flagOf(setting));
-  return text === undefined ? undefined : { name: `--${flagOf(setting)}`, text, isFlag: true };
+  const text = flags.get(formatFlag(setting));
+  return text === undefined ? undefined : { name: `--${formatFlag(setting)}`, text, isFlag: true };
 }
 
 function findVariable(
@@ -101,13 +101,13 @@ function findVariable(
 ): Given | undefined {
   const text =
     setting.hasFile === true
-      ? findWithFiles(environment, variablesOf(setting), problems)
-      : textOf(environment, setting.variable);
+      ? findWithFiles(environment, listVariables(setting), problems)
+      : findText(environment, setting.variable);
   return text === undefined ? undefined : { name: setting.variable, text, isFlag: false };
 }
 
 /** `undefined` for a variable that is absent or empty. */
-function textOf(environment: Environment, variable: string): string | undefined {
+function findText(environment: Environment, variable: string): string | undefined {
   const text = environment[variable]?.trim();
   return text === '' ? undefined : text;
 }
@@ -121,9 +121,9 @@ function findWithFiles(
   const found = new Map<string, string>();
   const tell = (text: string) => problems.push({ text, isOfFlag: false });
   for (const variable of variables) {
-    const text = textOf(environment, variable);
+    const text = findText(environment, variable);
     if (text !== undefined) found.set(variable, text);
-    const path = textOf(environment, `${variable}_FILE`);
+    const path = findText(environment, `${variable}_FILE`);
     if (path === undefined) continue;
     try {
       found.set(`${variable}_FILE`, readFileSync(path, 'utf8').trim());
@@ -145,7 +145,7 @@ function findWithFiles(
 /** What the analytics container reads under other names. */
 function addContainerSettings(environment: Environment, { given, problems }: Reading): void {
   for (const [key, { containerName: name }] of SETTINGS) {
-    const text = name === undefined ? undefined : textOf(environment, name);
+    const text = name === undefined ? undefined : findText(environment, name);
     if (name === undefined || text === undefined || given.has(key)) continue;
     given.set(key, { name, text, isFlag: false });
   }

@@ -1,6 +1,6 @@
 import type { Source } from '../ingest/source.ts';
 import { byteText } from './byte-text.ts';
-import { urlOf } from './command/service-client.ts';
+import { formatUrl } from './command/service-client.ts';
 import {
   type DefinitionProblem,
   problemText,
@@ -41,7 +41,7 @@ export function startMessage(started: Started): string {
   if (unneeded.length > 0) lines.push(`  not needed ${unneeded.join(', ')}`);
   const frozen = frozenNow(settings);
   if (frozen !== undefined) lines.push(`  clock      stands still at ${frozen} (FROZEN_NOW)`);
-  lines.push(...warningsOf(started).map((warning) => `  warning    ${warning}`));
+  lines.push(...listWarnings(started).map((warning) => `  warning    ${warning}`));
   lines.push(...problemLines(service.definitions.problems()));
   if (service.tokensMade.length > 0) lines.push('', ...tokenLines(service, settings));
   return `${lines.join('\n')}\n`;
@@ -65,7 +65,7 @@ export function startEntries(started: Started): readonly LogEntry[] {
       not_needed: unneeded.length > 0 ? unneeded : undefined,
       frozen_now: frozenNow(settings),
     },
-    ...warningsOf(started).map(
+    ...listWarnings(started).map(
       (warning): LogEntry => ({ level: 'warning', event: 'setting_warning', warning }),
     ),
     ...service.tokensMade.map(
@@ -74,7 +74,7 @@ export function startEntries(started: Started): readonly LogEntry[] {
         event: 'token_made',
         name,
         scopes,
-        variable: variableOf(name),
+        variable: formatVariable(name),
         token,
       }),
     ),
@@ -89,7 +89,7 @@ function frozenNow({ frozenNowUs }: Settings): string | undefined {
   return frozenNowUs === undefined ? undefined : new Date(frozenNowUs / 1000).toISOString();
 }
 
-function warningsOf({ warnings = [], settings }: Started): readonly string[] {
+function listWarnings({ warnings = [], settings }: Started): readonly string[] {
   return [...warnings, ...shortTokenWarnings(settings)];
 }
 
@@ -124,23 +124,23 @@ function problemLines(problems: readonly DefinitionProblem[]): readonly string[]
 /** New tokens as lines for a shell, and the first call to make with them. */
 function tokenLines({ tokensMade, url }: Service, { host }: Settings): readonly string[] {
   const names = tokensMade.map(({ name }) => name);
-  const sender = variableOf(names.includes('public') ? 'public' : 'private');
+  const sender = formatVariable(names.includes('public') ? 'public' : 'private');
   const port = Number(/\d+$/.exec(url)?.[0]);
   return [
     '  New access tokens. They are shown this once; only their hashes are kept. Paste them into your shell:',
     '',
-    ...tokensMade.map(({ name, token }) => `export ${variableOf(name)}=${token}`),
+    ...tokensMade.map(({ name, token }) => `export ${formatVariable(name)}=${token}`),
     '',
     '  Then send an event:',
     '',
-    `curl -X POST '${urlOf({ host, port })}/api/logs?source_name=cloudflare.logs.prod' \\`,
+    `curl -X POST '${formatUrl({ host, port })}/api/logs?source_name=cloudflare.logs.prod' \\`,
     `  -H "X-API-KEY: $${sender}" -H 'Content-Type: application/json' \\`,
     `  -d '[{"event_message": "GET | 200 | /rest/v1/orders", "project": "alpha"}]'`,
   ];
 }
 
 /** The setting that gives a token of this name. */
-function variableOf(name: string): string {
+function formatVariable(name: string): string {
   return `${name.toUpperCase()}_ACCESS_TOKEN`;
 }
 

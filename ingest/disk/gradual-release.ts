@@ -31,7 +31,7 @@ export class GradualRelease {
 
   /** Takes the handle of a removed file. Resolves when it is closed. Never rejects. */
   async release(file: ReleasedFile): Promise<void> {
-    const size = await sizeOf(file);
+    const size = await measureFile(file);
     if (size <= RELEASE_STEP_BYTES || this.#waitingBytes + size > RELEASE_BYTES_MAX) {
       return closed(file);
     }
@@ -45,7 +45,7 @@ export class GradualRelease {
   }
 }
 
-async function sizeOf(file: ReleasedFile): Promise<number> {
+async function measureFile(file: ReleasedFile): Promise<number> {
   try {
     return (await file.stat()).size;
   } catch {

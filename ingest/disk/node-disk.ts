@@ -161,8 +161,8 @@ class NodeFile implements DiskFile {
 
   checkPlace(): Promise<void> {
     return asDiskError('found', this.#path, async () => {
-      this.#identity ??= identityOf(await this.#handle.stat({ bigint: true }));
-      const found = identityOf(await stat(this.#path, { bigint: true }));
+      this.#identity ??= formatIdentity(await this.#handle.stat({ bigint: true }));
+      const found = formatIdentity(await stat(this.#path, { bigint: true }));
       if (found === this.#identity) return;
       throw Object.assign(new Error('another file is in its place'), { code: 'ENOENT' });
     });
@@ -189,7 +189,7 @@ class NodeFile implements DiskFile {
   }
 }
 
-function identityOf({ dev, ino }: BigIntStats): string {
+function formatIdentity({ dev, ino }: BigIntStats): string {
   return `${dev} ${ino}`;
 }
 

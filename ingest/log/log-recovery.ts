@@ -7,7 +7,7 @@ import { type LogEnd, LogEndFile } from './log-end.ts';
 import { logFileName } from './log-layout.ts';
 import {
   type LogVisitor,
-  logNumbersOf,
+  listLogNumbers,
   type ReplayedRecord,
   type WalkedDamage,
   type WalkedFile,
@@ -70,7 +70,7 @@ export async function checkReadable(folder: string, diskUnderneath: Disk): Promi
   const disk = SteadyDisk.of(diskUnderneath);
   const bytes = new Uint8Array(LOG_READ_BYTES);
   await new LogEndFile(disk, folder).read();
-  for (const number of logNumbersOf(await disk.list(folder))) {
+  for (const number of listLogNumbers(await disk.list(folder))) {
     const reader = await disk.open(join(folder, logFileName(number)));
     try {
       for (let at = 0; at < reader.size; at += bytes.length) await reader.read(bytes, at);
@@ -90,7 +90,7 @@ export async function recoverLog(options: LogRecoveryOptions): Promise<Recovered
   const { folder } = options;
   const disk = SteadyDisk.of(options.disk);
   const end = await new LogEndFile(disk, folder).read();
-  const numbers = logNumbersOf(await disk.list(folder));
+  const numbers = listLogNumbers(await disk.list(folder));
   const recovery = new LogRecovery(options);
   const { nextSequence, durableBefore, recordCount } = await walkLog({
     ...{ disk, folder, numbers, end },
@@ -101,12 +101,12 @@ export async function recoverLog(options: LogRecoveryOptions): Promise<Recovered
     files: recovery.files,
     nextSequence,
     durableBefore,
-    nextNumber: Math.max(numbers.at(-1) ?? 0, fileNumberOf(end)) + 1,
+    nextNumber: Math.max(numbers.at(-1) ?? 0, getFileNumber(end)) + 1,
     recordCount,
   };
 }
 
-function fileNumberOf(end: LogEnd | 'damaged' | undefined): number {
+function getFileNumber(end: LogEnd | 'damaged' | undefined): number {
   return end === undefined || end === 'damaged' ? 0 : end.fileNumber;
 }
 

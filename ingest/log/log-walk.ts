@@ -105,7 +105,7 @@ export class LogVersionError extends Error {
 }
 
 /** The numbers of the log files among the names, ascending. */
-export function logNumbersOf(names: readonly string[]): number[] {
+export function listLogNumbers(names: readonly string[]): number[] {
   const numbers = names.map(logFileNumber).filter((number) => number !== undefined);
   return numbers.sort((left, right) => left - right);
 }
@@ -173,7 +173,7 @@ class LogWalk {
     if (files.includes(undefined)) this.#end = undefined;
     this.#bytesTotal = files.reduce((sum, file) => sum + (file?.size ?? 0), 0);
     for (const [index, file] of files.entries()) {
-      if (file !== undefined) await this.#walkFile(file, boundOf(files.slice(index + 1)));
+      if (file !== undefined) await this.#walkFile(file, findBound(files.slice(index + 1)));
     }
     if (files.length === 0 && this.#end !== undefined) await this.#reportAllMissing(this.#end);
     const nextSequence = this.#expected ?? 1;
@@ -377,7 +377,7 @@ class LogWalk {
 }
 
 /** The end of a file's records, from the files after it. A file that a crash left incomplete was never used. */
-function boundOf(later: readonly (FoundFile | undefined)[]): Bound | undefined {
+function findBound(later: readonly (FoundFile | undefined)[]): Bound | undefined {
   let isAdjacent = true;
   for (const file of later) {
     if (file === undefined) isAdjacent = false;

@@ -94,7 +94,7 @@ const ENVELOPE_BUILDER = new Builder(512);
 export function encodeBody(record: LogRecord): EncodedBody {
   const { source, receivedUs, arrivalBase, batch } = record;
   const { rowCount } = batch;
-  const slices = slicesOf(batch);
+  const slices = listSlices(batch);
   let timestampUsMin = Number.POSITIVE_INFINITY;
   let timestampUsMax = Number.NEGATIVE_INFINITY;
   for (const timestampUs of batch.timestampsUs.subarray(0, rowCount)) {
@@ -116,7 +116,7 @@ export function encodeBody(record: LogRecord): EncodedBody {
 }
 
 /** The CRC-32 of a body. Yields to the event loop every COPY_SLICE_BYTES. */
-export async function checksumOf({ parts }: EncodedBody): Promise<number> {
+export async function computeChecksum({ parts }: EncodedBody): Promise<number> {
   let crc = 0;
   const slices = new Slices(COPY_SLICE_BYTES);
   let doneSize = 0;
@@ -156,19 +156,19 @@ export function decodeEnvelope(
   try {
     const buffer = new ByteBuffer(envelope);
     const table = buffer.readInt32(0);
-    const offsetOf = (field: number): number => {
+    const mustFindOffset = (field: number): number => {
       const offset = buffer.__offset(table, 4 + 2 * field);
       if (offset === 0) throw new RecordError(`an envelope has no field ${field}`);
       return table + offset;
     };
-    const double = (field: number): number => buffer.readFloat64(offsetOf(field));
-    const sizesAt = offsetOf(FIELD.sliceSizes);
+    const double = (field: number): number => buffer.readFloat64(mustFindOffset(field));
+    const sizesAt = mustFindOffset(FIELD.sliceSizes);
     const sizesStart = buffer.__vector(sizesAt);
     return {
-      source: String(buffer.__string(offsetOf(FIELD.source))),
+      source: String(buffer.__string(mustFindOffset(FIELD.source))),
       receivedUs: double(FIELD.receivedUs),
       arrivalBase: double(FIELD.arrivalBase),
-      rowCount: buffer.readUint32(offsetOf(FIELD.rowCount)),
+      rowCount: buffer.readUint32(mustFindOffset(FIELD.rowCount)),
       timestampUsMin: double(FIELD.timestampUsMin),
       timestampUsMax: double(FIELD.timestampUsMax),
       sliceSizes: Array.from({ length: buffer.__vector_len(sizesAt) }, (_, index) =>
@@ -189,7 +189,7 @@ export type PackedBatch = {
 };
 
 export function packBatch(batch: Batch): PackedBatch {
-  const slices = slicesOf(batch);
+  const slices = listSlices(batch);
   const size = slices.reduce((sum, slice) => sum + aligned(slice.byteLength), 0);
   const sliceSizes = slices.map((slice) => slice.byteLength);
   return { rowCount: batch.rowCount, sliceSizes, data: joined(slices, size) };
@@ -275,26 +275,26 @@ function encodeEnvelope(summary: RecordSummary, sliceSizes: readonly number[]): 
   return builder.asUint8Array();
 }
 
-function slicesOf(batch: Batch): Uint8Array[] {
+function listSlices(batch: Batch): Uint8Array[] {
   const { rowCount, projects, projectKeys } = batch;
   const tokenCount = must(batch.tokenStarts[rowCount], 'the tokens of the last row have an end');
   const slotCount = must(batch.slotStarts[rowCount], 'the slots of the last row have an end');
   return [
-    bytesOf(batch.slots, slotCount),
-    bytesOf(batch.ids, rowCount),
-    bytesOf(batch.timestampsUs, rowCount),
-    bytesOf(batch.messages, rowCount),
-    bytesOf(projects, rowCount),
-    bytesOf(projectKeys, projectKeys === projects ? 0 : rowCount),
-    bytesOf(batch.keys, batch.keyCount),
-    bytesOf(batch.tokens, tokenCount),
-    bytesOf(batch.tokenStarts, rowCount + 1),
-    bytesOf(batch.slotStarts, rowCount + 1),
+    viewBytes(batch.slots, slotCount),
+    viewBytes(batch.ids, rowCount),
+    viewBytes(batch.timestampsUs, rowCount),
+    viewBytes(batch.messages, rowCount),
+    viewBytes(projects, rowCount),
+    viewBytes(projectKeys, projectKeys === projects ? 0 : rowCount),
+    viewBytes(batch.keys, batch.keyCount),
+    viewBytes(batch.tokens, tokenCount),
+    viewBytes(batch.tokenStarts, rowCount + 1),
+    viewBytes(batch.slotStarts, rowCount + 1),
     batch.bytes,
   ];
 }
 
-function bytesOf(array: Float64Array | Int32Array | Uint32Array, count: number): Uint8Array {
+function viewBytes(array: Float64Array | Int32Array | Uint32Array, count: number): Uint8Array {
   return new Uint8Array(array.buffer, array.byteOffset, count * array.BYTES_PER_ELEMENT);
 }
 

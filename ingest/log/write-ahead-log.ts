@@ -20,7 +20,7 @@ import {
   logFileName,
   RECORD_HEADER_SIZE,
 } from './log-layout.ts';
-import { checksumOf, type EncodedBody, encodeBody, type LogRecord } from './record-body.ts';
+import { computeChecksum, type EncodedBody, encodeBody, type LogRecord } from './record-body.ts';
 
 /** An event to report to the operator. Each kind is reported once until it is over. */
 export type LogEvent =
@@ -302,7 +302,7 @@ export class WriteAheadLog {
         durableBefore: this.#nextSequence,
         envelopeSize: body.envelopeSize,
         dataSize: body.dataSize,
-        bodyCrc: await checksumOf(body),
+        bodyCrc: await computeChecksum(body),
       });
       parts.push(header, ...body.parts);
     }

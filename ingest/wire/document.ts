@@ -50,7 +50,7 @@ export function documentEvent(
       nested = nestedFields(reader);
       continue;
     }
-    const member = memberOf(names, key);
+    const member = findMember(names, key);
     const isTaken = member !== undefined && KINDS[member.name].includes(reader.kind());
     const json = reader.json();
     if (!isTaken) {
@@ -93,7 +93,7 @@ function nestedFields(reader: JsonReader): Nested {
   return { fields, project };
 }
 
-function memberOf(
+function findMember(
   names: DocumentNames,
   key: string,
 ): { readonly name: Member; readonly rank: number } | undefined {

@@ -52,7 +52,7 @@ export const elasticsearchBulk: WireFormat<readonly BulkItem[]> = {
         events.addRefused(due);
         due = actionBehindBad(reader);
       } else {
-        items.push(itemOf(due, due.id ?? body.newId(), { reader, events }));
+        items.push(parseItem(due, due.id ?? body.newId(), { reader, events }));
         due = nextAction(reader);
       }
       yield reader.position;
@@ -66,7 +66,7 @@ export const elasticsearchBulk: WireFormat<readonly BulkItem[]> = {
 
 /** Reads the next line as an action. Returns the error of a bad line; `undefined` at the end. */
 function nextAction(reader: JsonReader): Action | BadLine | undefined {
-  return reader.nextLine() ? reader.tryLine(() => actionOf(reader)) : undefined;
+  return reader.nextLine() ? reader.tryLine(() => parseAction(reader)) : undefined;
 }
 
 /** The line after a bad action is its document, unless it is an action itself. */
@@ -78,7 +78,7 @@ function actionBehindBad(reader: JsonReader): Action | BadLine | undefined {
 }
 
 /** Reads the document of an action, if it has one. */
-function itemOf(
+function parseItem(
   { action, index }: Action,
   wholeId: string,
   { reader, events }: { readonly reader: JsonReader; readonly events: EventTexts },
@@ -106,7 +106,7 @@ type BadLine = MalformedBodyError | EventLimitError;
 
 type Action = Pick<BulkItem, 'action' | 'index'> & { readonly id: string | undefined };
 
-function actionOf(reader: JsonReader): Action {
+function parseAction(reader: JsonReader): Action {
   reader.enterObject();
   const action = reader.nextKey();
   if (action === undefined) reader.fail('one of "index", "create", "update" and "delete"');

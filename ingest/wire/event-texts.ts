@@ -81,7 +81,7 @@ export class EventTexts {
       );
     }
     this.#texts.push(text);
-    this.#addressNumbers.push(this.#numberOf(address));
+    this.#addressNumbers.push(this.#getNumber(address));
   }
 
   /**
@@ -113,7 +113,7 @@ export class EventTexts {
   }
 
   /** The reason for refusing an event, if it is known before admission. */
-  reasonOf(ordinal: number): string | undefined {
+  findReason(ordinal: number): string | undefined {
     return this.#reasons.get(ordinal);
   }
 
@@ -131,7 +131,7 @@ export class EventTexts {
   }
 
   /** The ordinals of the events for some addresses, ascending. Addresses are given as indexes into `addresses`. */
-  ordinalsOf(addresses: Iterable<number>): readonly number[] {
+  listOrdinals(addresses: Iterable<number>): readonly number[] {
     const isWanted = new Uint8Array(this.#addresses.size);
     for (const address of addresses) isWanted[address] = 1;
     const ordinals: number[] = [];
@@ -160,7 +160,7 @@ export class EventTexts {
     return pieces;
   }
 
-  #numberOf(address: string | undefined): number {
+  #getNumber(address: string | undefined): number {
     const known = this.#addresses.get(address);
     if (known !== undefined) return known;
     const number = this.#addresses.size;

@@ -38,7 +38,7 @@ function* stream(reader: JsonReader, events: EventTexts): Generator<number, void
     reader,
     { head: 'stream', list: 'values' },
     () => {
-      labels = reader.bounded(() => labelsOf(reader));
+      labels = reader.bounded(() => parseLabels(reader));
     },
     function* () {
       events.addPosted(reader.tryEvent(() => lineText(reader, labels)));
@@ -47,7 +47,7 @@ function* stream(reader: JsonReader, events: EventTexts): Generator<number, void
   );
 }
 
-function labelsOf(reader: JsonReader): Labels {
+function parseLabels(reader: JsonReader): Labels {
   const labels = new ObjectText();
   let project: string | undefined;
   reader.enterObject();
@@ -60,7 +60,7 @@ function labelsOf(reader: JsonReader): Labels {
 }
 
 /** The JSON texts of a line's time, text and structured metadata, if it has any. */
-function lineOf(reader: JsonReader): string[] {
+function parseLine(reader: JsonReader): string[] {
   reader.enterList();
   const parts: string[] = [];
   while (reader.hasNext()) {
@@ -74,7 +74,7 @@ function lineOf(reader: JsonReader): string[] {
 }
 
 function lineText(reader: JsonReader, labels: Labels): string {
-  const [time, line, own] = lineOf(reader);
+  const [time, line, own] = parseLine(reader);
   const metadata = new ObjectText().add('labels', labels.json).add('structured_metadata', own);
   return eventText({
     timestamp: time,

@@ -63,7 +63,7 @@ function* scopeLogs(
     reader,
     { head: 'scope', list: 'logRecords', also: ['schemaUrl'] },
     () => {
-      scope = reader.bounded(() => scopeOf(reader));
+      scope = reader.bounded(() => parseScope(reader));
     },
     () => logRecord(reader, { resource, scope }, events),
   );
@@ -85,10 +85,10 @@ function recordText(reader: JsonReader, origin: OtlpOrigin): string {
     switch (key) {
       case 'timeUnixNano':
       case 'observedTimeUnixNano':
-        record[key] = digitsOf(reader);
+        record[key] = parseDigits(reader);
         break;
       case 'severityNumber':
-        record[key] = severityOf(reader);
+        record[key] = parseSeverity(reader);
         break;
       case 'severityText':
       case 'eventName':
@@ -97,10 +97,10 @@ function recordText(reader: JsonReader, origin: OtlpOrigin): string {
         record[key] = reader.text();
         break;
       case 'body':
-        record[key] = anyValueOf(reader, 1);
+        record[key] = parseAnyValue(reader, 1);
         break;
       case 'attributes':
-        record[key] = attributesOf(reader, 1);
+        record[key] = parseAttributes(reader, 1);
     }
   }
   return eventText(otlpEvent(record, origin));
@@ -111,16 +111,16 @@ function attributesUnder(reader: JsonReader): OtlpAttributes | undefined {
   let attributes: OtlpAttributes | undefined;
   reader.enterObject();
   for (let key = nextGiven(reader); key !== undefined; key = nextGiven(reader)) {
-    if (key === 'attributes') attributes = attributesOf(reader, 1);
+    if (key === 'attributes') attributes = parseAttributes(reader, 1);
   }
   return attributes;
 }
 
-function scopeOf(reader: JsonReader): string | undefined {
+function parseScope(reader: JsonReader): string | undefined {
   const scope = new ObjectText();
   reader.enterObject();
   for (let key = nextGiven(reader); key !== undefined; key = nextGiven(reader)) {
-    if (key === 'attributes') scope.add(key, attributesOf(reader, 1)?.json);
+    if (key === 'attributes') scope.add(key, parseAttributes(reader, 1)?.json);
     else if (key === 'name' || key === 'version') {
       if (reader.kind() === 'string') scope.add(key, reader.json());
     }
@@ -129,7 +129,7 @@ function scopeOf(reader: JsonReader): string | undefined {
 }
 
 /** Reads a list of keys and values. `level`: the number of lists and maps around a value. */
-function attributesOf(reader: JsonReader, level: number): OtlpAttributes | undefined {
+function parseAttributes(reader: JsonReader, level: number): OtlpAttributes | undefined {
   const attributes = new OtlpAttributeList();
   reader.enterList();
   while (reader.hasNext()) {
@@ -138,7 +138,7 @@ function attributesOf(reader: JsonReader, level: number): OtlpAttributes | undef
     reader.enterObject();
     for (let key = nextGiven(reader); key !== undefined; key = nextGiven(reader)) {
       if (key === 'key') name = reader.text();
-      else if (key === 'value') value = anyValueOf(reader, level);
+      else if (key === 'value') value = parseAnyValue(reader, level);
     }
     attributes.add(name ?? '', value);
   }
@@ -148,17 +148,17 @@ function attributesOf(reader: JsonReader, level: number): OtlpAttributes | undef
 const NULL_VALUE: OtlpValue = { json: 'null', isText: false };
 
 /** Reads an `AnyValue`: an object with one member, whose name is the type. */
-function anyValueOf(reader: JsonReader, level: number): OtlpValue {
+function parseAnyValue(reader: JsonReader, level: number): OtlpValue {
   if (level > ATTRIBUTE_DEPTH_MAX) reader.fail(`at most ${ATTRIBUTE_DEPTH_MAX} levels of values`);
   let value = NULL_VALUE;
   reader.enterObject();
   for (let key = nextGiven(reader); key !== undefined; key = nextGiven(reader)) {
-    if (key === 'stringValue') value = stringOf(reader);
+    if (key === 'stringValue') value = parseString(reader);
     else if (key === 'boolValue' || key === 'bytesValue') value = plain(reader.json());
-    else if (key === 'intValue') value = plain(digitsOf(reader));
+    else if (key === 'intValue') value = plain(parseDigits(reader));
     else if (key === 'doubleValue') value = plain(reader.json());
-    else if (key === 'arrayValue') value = plain(listOf(reader, level + 1));
-    else if (key === 'kvlistValue') value = plain(mapOf(reader, level + 1));
+    else if (key === 'arrayValue') value = plain(parseList(reader, level + 1));
+    else if (key === 'kvlistValue') value = plain(parseMap(reader, level + 1));
   }
   return value;
 }
@@ -174,33 +174,33 @@ function plain(json: string): OtlpValue {
   return { json, isText: false };
 }
 
-function stringOf(reader: JsonReader): OtlpValue {
+function parseString(reader: JsonReader): OtlpValue {
   if (reader.kind() !== 'string') reader.fail('a string');
   return { json: reader.json(), isText: true };
 }
 
-function listOf(reader: JsonReader, level: number): string {
+function parseList(reader: JsonReader, level: number): string {
   const values: string[] = [];
   reader.enterObject();
   for (let key = nextGiven(reader); key !== undefined; key = nextGiven(reader)) {
     if (key !== 'values') continue;
     reader.enterList();
-    while (reader.hasNext()) values.push(anyValueOf(reader, level).json);
+    while (reader.hasNext()) values.push(parseAnyValue(reader, level).json);
   }
   return `[${values.join(',')}]`;
 }
 
-function mapOf(reader: JsonReader, level: number): string {
+function parseMap(reader: JsonReader, level: number): string {
   let map: OtlpAttributes | undefined;
   reader.enterObject();
   for (let key = nextGiven(reader); key !== undefined; key = nextGiven(reader)) {
-    if (key === 'values') map = attributesOf(reader, level);
+    if (key === 'values') map = parseAttributes(reader, level);
   }
   return map?.json ?? '{}';
 }
 
 /** Reads an integer, which senders write as a string or as a number. */
-function digitsOf(reader: JsonReader): string {
+function parseDigits(reader: JsonReader): string {
   const place = { start: reader.position };
   const text = reader.kind() === 'string' ? reader.text() : reader.json();
   if (/^-?(?:0|[1-9]\d{0,19})$/.test(text)) return text;
@@ -209,8 +209,8 @@ function digitsOf(reader: JsonReader): string {
 }
 
 /** Reads a severity number; some senders write its name, such as `SEVERITY_NUMBER_INFO2`. */
-function severityOf(reader: JsonReader): number | undefined {
-  if (reader.kind() !== 'string') return Number(digitsOf(reader));
+function parseSeverity(reader: JsonReader): number | undefined {
+  if (reader.kind() !== 'string') return Number(parseDigits(reader));
   return SEVERITY_NUMBERS.get(reader.text());
 }
 

@@ -68,14 +68,14 @@ class RequestReader {
 
   *read(bytes: Uint8Array): Generator<number, void> {
     let hasResource = false;
-    for (const resourceLogs of messagesOf(bytes, 1)) {
+    for (const resourceLogs of parseMessages(bytes, 1)) {
       yield this.#progress(0);
       if (resourceLogs === undefined) continue;
       hasResource = true;
       this.#events.addPart();
       const resource = yield* this.#first(resourceLogs);
       const attributes = resource && this.#resourceAttributes(resource);
-      for (const scopeLogs of messagesOf(resourceLogs, 2)) {
+      for (const scopeLogs of parseMessages(resourceLogs, 2)) {
         yield this.#progress(0);
         if (scopeLogs !== undefined) yield* this.#records(scopeLogs, attributes);
       }
@@ -88,8 +88,8 @@ class RequestReader {
   *#records(scopeLogs: Uint8Array, resource: OtlpAttributes | undefined): Generator<number, void> {
     this.#events.addPart();
     const scope = yield* this.#first(scopeLogs);
-    const origin: OtlpOrigin = { resource, scope: scope && this.#scopeOf(scope) };
-    for (const record of messagesOf(scopeLogs, 2)) {
+    const origin: OtlpOrigin = { resource, scope: scope && this.#parseScope(scope) };
+    for (const record of parseMessages(scopeLogs, 2)) {
       if (record !== undefined) this.#addRecord(record, origin);
       yield this.#progress(record?.length ?? 0);
     }
@@ -97,7 +97,7 @@ class RequestReader {
 
   /** The first message of field 1, which holds a resource or a scope. */
   *#first(bytes: Uint8Array): Generator<number, Uint8Array | undefined> {
-    for (const message of messagesOf(bytes, 1)) {
+    for (const message of parseMessages(bytes, 1)) {
       if (message !== undefined) return message;
       yield this.#progress(0);
     }
@@ -113,7 +113,7 @@ class RequestReader {
   #addRecord(bytes: Uint8Array, origin: OtlpOrigin): void {
     this.#fieldsLeft = EVENT_FIELDS_MAX;
     try {
-      this.#events.add(otlpEvent(this.#recordOf(bytes), origin));
+      this.#events.add(otlpEvent(this.#parseRecord(bytes), origin));
     } catch (error) {
       if (!(error instanceof EventLimitError)) throw error;
       this.#events.addRefused(error);
@@ -122,68 +122,68 @@ class RequestReader {
 
   #resourceAttributes(bytes: Uint8Array): OtlpAttributes | undefined {
     this.#fieldsLeft = EVENT_FIELDS_MAX;
-    return this.#attributesOf(this.#messages(bytes, 1), 1);
+    return this.#parseAttributes(this.#messages(bytes, 1), 1);
   }
 
-  #recordOf(bytes: Uint8Array): OtlpRecord {
+  #parseRecord(bytes: Uint8Array): OtlpRecord {
     const record: { -readonly [member in keyof OtlpRecord]: OtlpRecord[member] } = {};
     const attributes: Uint8Array[] = [];
     for (const { field, type, reader } of this.#fields(bytes)) {
       switch (field) {
         case 1:
-          record.timeUnixNano = timeOf(reader, type);
+          record.timeUnixNano = parseTime(reader, type);
           break;
         case 2:
           mustBe(type, WireType.Varint);
           record.severityNumber = reader.int32();
           break;
         case 3:
-          record.severityText = this.#textOf(reader, type);
+          record.severityText = this.#parseText(reader, type);
           break;
         case 5:
-          record.body = this.#anyValueOf(messageOf(reader, type), 1);
+          record.body = this.#parseAnyValue(parseMessage(reader, type), 1);
           break;
         case 6:
-          attributes.push(messageOf(reader, type));
+          attributes.push(parseMessage(reader, type));
           break;
         case 9:
-          record.traceId = hexadecimal(messageOf(reader, type));
+          record.traceId = hexadecimal(parseMessage(reader, type));
           break;
         case 10:
-          record.spanId = hexadecimal(messageOf(reader, type));
+          record.spanId = hexadecimal(parseMessage(reader, type));
           break;
         case 11:
-          record.observedTimeUnixNano = timeOf(reader, type);
+          record.observedTimeUnixNano = parseTime(reader, type);
           break;
         case 12:
-          record.eventName = this.#textOf(reader, type);
+          record.eventName = this.#parseText(reader, type);
       }
     }
-    return { ...record, attributes: this.#attributesOf(attributes, 1) };
+    return { ...record, attributes: this.#parseAttributes(attributes, 1) };
   }
 
-  #scopeOf(bytes: Uint8Array): string | undefined {
+  #parseScope(bytes: Uint8Array): string | undefined {
     this.#fieldsLeft = EVENT_FIELDS_MAX;
     const scope = new ObjectText();
     const attributes: Uint8Array[] = [];
     for (const { field, type, reader } of this.#fields(bytes)) {
-      if (field === 1) scope.add('name', JSON.stringify(this.#textOf(reader, type)));
-      else if (field === 2) scope.add('version', JSON.stringify(this.#textOf(reader, type)));
-      else if (field === 3) attributes.push(messageOf(reader, type));
+      if (field === 1) scope.add('name', JSON.stringify(this.#parseText(reader, type)));
+      else if (field === 2) scope.add('version', JSON.stringify(this.#parseText(reader, type)));
+      else if (field === 3) attributes.push(parseMessage(reader, type));
     }
-    scope.add('attributes', this.#attributesOf(attributes, 1)?.json);
+    scope.add('attributes', this.#parseAttributes(attributes, 1)?.json);
     return scope.isEmpty ? undefined : scope.toString();
   }
 
   /** Reads `KeyValue` messages. `level`: the number of lists and maps around a value. */
-  #attributesOf(pairs: readonly Uint8Array[], level: number): OtlpAttributes | undefined {
+  #parseAttributes(pairs: readonly Uint8Array[], level: number): OtlpAttributes | undefined {
     const attributes = new OtlpAttributeList();
     for (const pair of pairs) {
       let key = '';
       let value: OtlpValue = NULL_VALUE;
       for (const { field, type, reader } of this.#fields(pair)) {
-        if (field === 1) key = this.#textOf(reader, type);
-        else if (field === 2) value = this.#anyValueOf(messageOf(reader, type), level);
+        if (field === 1) key = this.#parseText(reader, type);
+        else if (field === 2) value = this.#parseAnyValue(parseMessage(reader, type), level);
       }
       attributes.add(key, value);
     }
@@ -191,24 +191,24 @@ class RequestReader {
   }
 
   /** Reads an `AnyValue`. Of several fields, the last counts. */
-  #anyValueOf(bytes: Uint8Array, level: number): OtlpValue {
+  #parseAnyValue(bytes: Uint8Array, level: number): OtlpValue {
     if (level > ATTRIBUTE_DEPTH_MAX) {
       throw new Error(`values lie in at most ${ATTRIBUTE_DEPTH_MAX} levels of others`);
     }
     let value = NULL_VALUE;
     for (const { field, type, reader } of this.#fields(bytes)) {
       if (field === 1) {
-        value = { json: JSON.stringify(this.#textOf(reader, type)), isText: true };
+        value = { json: JSON.stringify(this.#parseText(reader, type)), isText: true };
         continue;
       }
-      const json = this.#jsonOf(field, { type, reader }, level);
+      const json = this.#parseJson(field, { type, reader }, level);
       if (json !== undefined) value = { json, isText: false };
     }
     return value;
   }
 
   /** The JSON text of a value that is not a string. */
-  #jsonOf(
+  #parseJson(
     field: number,
     { type, reader }: Omit<Field, 'field'>,
     level: number,
@@ -224,15 +224,16 @@ class RequestReader {
         mustBe(type, WireType.Bit64);
         return numberJson(reader.double());
       case 5: {
-        const values = this.#messages(messageOf(reader, type), 1);
-        return `[${values.map((value) => this.#anyValueOf(value, level + 1).json).join(',')}]`;
+        const values = this.#messages(parseMessage(reader, type), 1);
+        return `[${values.map((value) => this.#parseAnyValue(value, level + 1).json).join(',')}]`;
       }
       case 6:
         return (
-          this.#attributesOf(this.#messages(messageOf(reader, type), 1), level + 1)?.json ?? '{}'
+          this.#parseAttributes(this.#messages(parseMessage(reader, type), 1), level + 1)?.json ??
+          '{}'
         );
       case 7:
-        return `"${Buffer.from(messageOf(reader, type)).toString('base64')}"`;
+        return `"${Buffer.from(parseMessage(reader, type)).toString('base64')}"`;
       default:
         return undefined;
     }
@@ -242,20 +243,20 @@ class RequestReader {
   #messages(bytes: Uint8Array, wanted: number): readonly Uint8Array[] {
     const found: Uint8Array[] = [];
     for (const { field, type, reader } of this.#fields(bytes)) {
-      if (field === wanted) found.push(messageOf(reader, type));
+      if (field === wanted) found.push(parseMessage(reader, type));
     }
     return found;
   }
 
   /** Yields each field of a message that is processed in one step, and counts them. */
   *#fields(bytes: Uint8Array): Generator<Field, void> {
-    for (const field of fieldsOf(bytes)) {
+    for (const field of parseFields(bytes)) {
       if (--this.#fieldsLeft < 0) failTooManyFields();
       yield field;
     }
   }
 
-  #textOf(reader: BinaryReader, type: WireType): string {
+  #parseText(reader: BinaryReader, type: WireType): string {
     mustBe(type, WireType.LengthDelimited);
     const { pos } = reader;
     try {
@@ -271,16 +272,19 @@ class RequestReader {
 }
 
 /** Yields, for each field of a message, the nested message if it is the wanted field, else `undefined`. */
-function* messagesOf(bytes: Uint8Array, wanted: number): Generator<Uint8Array | undefined, void> {
-  for (const { field, type, reader } of fieldsOf(bytes)) {
-    yield field === wanted ? messageOf(reader, type) : undefined;
+function* parseMessages(
+  bytes: Uint8Array,
+  wanted: number,
+): Generator<Uint8Array | undefined, void> {
+  for (const { field, type, reader } of parseFields(bytes)) {
+    yield field === wanted ? parseMessage(reader, type) : undefined;
   }
 }
 
 type Field = { readonly field: number; readonly type: WireType; readonly reader: BinaryReader };
 
 /** Yields each field of a message. Fields that are not read are skipped. */
-function* fieldsOf(bytes: Uint8Array): Generator<Field, void> {
+function* parseFields(bytes: Uint8Array): Generator<Field, void> {
   const reader = new BinaryReader(bytes);
   while (reader.pos < reader.len) {
     const [field, type] = reader.tag();
@@ -292,7 +296,7 @@ function* fieldsOf(bytes: Uint8Array): Generator<Field, void> {
   }
 }
 
-function messageOf(reader: BinaryReader, type: WireType): Uint8Array {
+function parseMessage(reader: BinaryReader, type: WireType): Uint8Array {
   mustBe(type, WireType.LengthDelimited);
   return reader.bytes();
 }
@@ -301,7 +305,7 @@ function mustBe(type: WireType, wanted: WireType): void {
   if (type !== wanted) throw new Error(`a field has wire type ${type} instead of ${wanted}`);
 }
 
-function timeOf(reader: BinaryReader, type: WireType): string {
+function parseTime(reader: BinaryReader, type: WireType): string {
   mustBe(type, WireType.Bit64);
   return reader.fixed64().toString();
 }

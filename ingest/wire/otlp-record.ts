@@ -72,13 +72,13 @@ export function otlpEvent(record: OtlpRecord, { resource, scope }: OtlpOrigin): 
     .add('scope', scope);
   return {
     timestamp: knownTime(record.timeUnixNano) ?? knownTime(record.observedTimeUnixNano),
-    message: messageOf(record),
+    message: findMessage(record),
     project: attributes?.project ?? resource?.project,
     metadata: metadata.toString(),
   };
 }
 
-function messageOf({ body, eventName }: OtlpRecord): string | undefined {
+function findMessage({ body, eventName }: OtlpRecord): string | undefined {
   if (body?.isText) return body.json;
   return textJson(eventName) ?? (body === undefined ? undefined : JSON.stringify(body.json));
 }

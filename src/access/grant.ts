@@ -31,7 +31,7 @@ export type Grant = {
 };
 
 /** What the bearer of a token may read, whatever is asked. */
-export function reachOf({ projects, sources }: Grant): Reach {
+export function toReach({ projects, sources }: Grant): Reach {
   return { projects, sources };
 }
 

@@ -113,10 +113,10 @@ export class Quotas {
   /** Counts what was stored of a post. */
   count(grant: Grant, stored: DailyUse): void {
     this.#beginDay();
-    for (const { key, quota } of this.#ownersOf(grant)) {
+    for (const { key, quota } of this.#listOwners(grant)) {
       const { events, bytes } = this.#uses.get(key) ?? NOTHING;
       this.#uses.set(key, { events: events + stored.events, bytes: bytes + stored.bytes });
-      if (quota.stored_bytes !== undefined) this.#storedOf(key).add(this.#day, stored.bytes);
+      if (quota.stored_bytes !== undefined) this.#getStored(key).add(this.#day, stored.bytes);
       this.#isDue = true;
     }
   }
@@ -154,7 +154,7 @@ export class Quotas {
     return { owner: 'project', key: projectKey(project), kind, max: projectMax };
   }
 
-  #ownersOf(grant: Grant): readonly { readonly key: string; readonly quota: Quota }[] {
+  #listOwners(grant: Grant): readonly { readonly key: string; readonly quota: Quota }[] {
     const owners: { key: string; quota: Quota }[] = [];
     const ofToken = this.#ofToken(grant.id);
     if (ofToken !== undefined) owners.push({ key: tokenKey(grant.id), quota: ofToken });
@@ -166,7 +166,7 @@ export class Quotas {
     return owners;
   }
 
-  #storedOf(key: string): StoredBytes {
+  #getStored(key: string): StoredBytes {
     let stored = this.#stored.get(key);
     if (stored === undefined) {
       stored = new StoredBytes();

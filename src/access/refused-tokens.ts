@@ -48,7 +48,7 @@ export class RefusedTokens {
   async hold(refusal: TokenError, caller: Caller): Promise<void> {
     this.#onRefused(refusal.reason);
     const address = caller.remoteAddress ?? '';
-    if (refusal.reason !== 'unknown' || this.#countOf(address) <= REFUSED_TOKENS_MAX) return;
+    if (refusal.reason !== 'unknown' || this.#countAttempts(address) <= REFUSED_TOKENS_MAX) return;
     if (this.#waitingCount >= REFUSED_TOKENS_WAITING_MAX) {
       const message = `more than ${REFUSED_TOKENS_MAX} wrong access tokens came from this address within ${REFUSED_TOKENS_WINDOW_MS / 1000} s`;
       throw new ServiceError('tokens_refused', message);
@@ -71,7 +71,7 @@ export class RefusedTokens {
   }
 
   /** How many wrong tokens came from an address of late, with this one. */
-  #countOf(address: string): number {
+  #countAttempts(address: string): number {
     const nowMs = this.#nowMs();
     for (const [known, { startMs }] of this.#attempts) {
       const isOver = nowMs - startMs >= REFUSED_TOKENS_WINDOW_MS;

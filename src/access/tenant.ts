@@ -2,6 +2,6 @@ import type { Tenant } from '../../engine/pool/tenant-sets.ts';
 import type { Grant } from './grant.ts';
 
 /** Who shares fairly with others: all that is sent with one token. */
-export function tenantOf(grant: Grant): Tenant {
+export function toTenant(grant: Grant): Tenant {
   return grant.id;
 }

@@ -53,7 +53,7 @@ export class TokenFile {
     if (pair.kind === 'missing') return undefined;
     if (pair.kind === 'damaged') throw this.#damageError('it and its copy are damaged');
     try {
-      return { ...tokensIn(pair.body), ...stateOf(pair) };
+      return { ...tokensIn(pair.body), ...pickState(pair) };
     } catch (cause) {
       throw this.#damageError('it is damaged', cause);
     }
@@ -103,7 +103,7 @@ function tokensIn(body: Uint8Array): Pick<ReadTokens, 'version' | 'tokens'> {
   return { version: 1, tokens: old.data.tokens.map((one) => ({ id: randomUUID(), ...one })) };
 }
 
-function stateOf(
+function pickState(
   pair: Extract<CheckedPair, { kind: 'whole' | 'old' }>,
 ): Pick<ReadTokens, 'isPaired' | 'isDamaged'> {
   if (pair.kind === 'old') return { isPaired: false, isDamaged: false };

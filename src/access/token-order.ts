@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { parseIsoTimestampUs } from '../definition/iso-timestamp.ts';
-import { echo, echoValue, oneOf } from '../echo.ts';
+import { echo, echoValue, formatChoices } from '../echo.ts';
 import { ServiceError } from '../errors.ts';
 import { NAME_LENGTH_MAX, NARROWED_NAMES_MAX, PROJECT_LENGTH_MAX } from '../limits.ts';
 import { type Grant, SCOPES } from './grant.ts';
@@ -31,7 +31,7 @@ const ORDER = z.strictObject({
     ),
   scopes: z
     .array(z.enum(SCOPES, { error: scopesError }), { error: scopesError })
-    .min(1, `scopes must name one at least of ${oneOf(SCOPES)}`),
+    .min(1, `scopes must name one at least of ${formatChoices(SCOPES)}`),
   projects: NARROWING.projects.optional(),
   sources: NARROWING.sources.optional(),
   endpoints: NARROWING.endpoints.optional(),
@@ -41,7 +41,7 @@ const ORDER = z.strictObject({
 });
 
 function scopesError({ input }: { readonly input?: unknown }): string {
-  return `scopes must be a list of any of ${oneOf(SCOPES)}; got ${echoValue(input)}`;
+  return `scopes must be a list of any of ${formatChoices(SCOPES)}; got ${echoValue(input)}`;
 }
 
 /** What the lists of an order may hold, for its errors. */
@@ -63,7 +63,7 @@ export function parseTokenOrder(value: unknown, context: OrderContext): TokenOrd
   const { expires_at, ...order } = parsed.data;
   const found = combinationError(order) ?? unknownName(order, context);
   if (found !== undefined) throw invalid(found);
-  const expiresMs = expires_at === undefined ? undefined : expiryOf(expires_at, context.nowMs);
+  const expiresMs = expires_at === undefined ? undefined : parseExpiry(expires_at, context.nowMs);
   if (context.maker !== undefined) checkMaker(context.maker, order, expiresMs);
   return {
     ...order,
@@ -85,7 +85,7 @@ export type QuotaChange = z.infer<typeof QUOTA_CHANGE>;
 export function parseQuotaChange(value: unknown): QuotaChange {
   const parsed = QUOTA_CHANGE.safeParse(value);
   if (parsed.success) return parsed.data;
-  const names = oneOf(Object.keys(QUOTA));
+  const names = formatChoices(Object.keys(QUOTA));
   throw invalid(
     `a change of a token must have ${names} alone, each a whole number from 1 on, or null for none`,
   );
@@ -101,7 +101,7 @@ function issueSentence(issue: z.core.$ZodIssue | undefined): string {
   }
   if (issue?.code === 'unrecognized_keys') {
     const known = Object.keys(ORDER.shape);
-    return `a token must be described by ${oneOf(known)}; got ${issue.keys.map(echo).join(', ')}`;
+    return `a token must be described by ${formatChoices(known)}; got ${issue.keys.map(echo).join(', ')}`;
   }
   if (typeof name === 'string' && name in QUOTA) return `${name} must be a whole number from 1 on`;
   return name === undefined ? 'a token must be described by a JSON object' : (issue?.message ?? '');
@@ -118,7 +118,7 @@ function combinationError(order: Order): string | undefined {
   }
   const isLimited = Object.keys(QUOTA).some((name) => name in order);
   if (isLimited && !scopes.includes('ingest')) {
-    return `${oneOf(Object.keys(QUOTA))} are for tokens with the scope ingest`;
+    return `${formatChoices(Object.keys(QUOTA))} are for tokens with the scope ingest`;
   }
   if (default_source === undefined) return undefined;
   if (!scopes.includes('ingest')) return 'default_source is for tokens with the scope ingest';
@@ -137,7 +137,7 @@ function unknownName(order: Order, { hasSource, hasEndpoint }: OrderContext): st
   return endpoint === undefined ? undefined : `there is no endpoint ${echo(endpoint)}`;
 }
 
-function expiryOf(text: string, nowMs: number): number {
+function parseExpiry(text: string, nowMs: number): number {
   const us = parseIsoTimestampUs(text);
   if (us === undefined) throw invalid(`expires_at must be an ISO 8601 time; got ${echo(text)}`);
   const expiresMs = Math.floor(Number(us) / 1000);

@@ -51,7 +51,7 @@ export const TOKEN_FILE_1 = z.object({
 });
 
 /** The quota of a token, if it has one. */
-export function quotaOf({
+export function findQuota({
   events_per_day: events,
   bytes_per_day: bytes,
   stored_bytes,
@@ -60,7 +60,7 @@ export function quotaOf({
   return Object.values(quota).every((max) => max === undefined) ? undefined : quota;
 }
 
-export function grantOf(record: TokenRecord): Grant {
+export function toGrant(record: TokenRecord): Grant {
   const { id, name, scopes, projects, sources, endpoints, default_source, expires_at } = record;
   return {
     id,

@@ -24,7 +24,7 @@ const SHAPE = new RegExp(`^${PREFIX}[0-9A-Za-z]{${SECRET_LENGTH + CHECK_LENGTH}}
  */
 export function newTokenText(): string {
   const secret = inBase62(BigInt(`0x${randomBytes(SECRET_SIZE).toString('hex')}`), SECRET_LENGTH);
-  return `${PREFIX}${secret}${checkOf(secret)}`;
+  return `${PREFIX}${secret}${computeCheck(secret)}`;
 }
 
 /**
@@ -34,7 +34,7 @@ export function newTokenText(): string {
 export function isMistyped(text: string): boolean {
   if (!text.startsWith(PREFIX)) return false;
   if (!SHAPE.test(text)) return true;
-  return checkOf(text.slice(PREFIX.length, -CHECK_LENGTH)) !== text.slice(-CHECK_LENGTH);
+  return computeCheck(text.slice(PREFIX.length, -CHECK_LENGTH)) !== text.slice(-CHECK_LENGTH);
 }
 
 /** What is kept of a token, in hexadecimal. */
@@ -42,7 +42,7 @@ export function sha256Of(token: string): string {
   return hash('sha256', token, 'hex');
 }
 
-function checkOf(secret: string): string {
+function computeCheck(secret: string): string {
   return inBase62(BigInt(crc32(secret)), CHECK_LENGTH);
 }
 

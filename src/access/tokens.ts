@@ -15,7 +15,7 @@ import type { Grant } from './grant.ts';
 import type { Quota } from './quotas.ts';
 import { TokenFile } from './token-file.ts';
 import type { QuotaChange, TokenOrder } from './token-order.ts';
-import { grantOf, quotaOf, type TokenRecord } from './token-record.ts';
+import { findQuota, type TokenRecord, toGrant } from './token-record.ts';
 import { newTokenText, sha256Of } from './token-text.ts';
 
 /** Where a token comes from: what the settings give is theirs to take back. */
@@ -49,7 +49,7 @@ type Entry = {
 export class Tokens {
   readonly #file: TokenFile;
   readonly #wallMs: () => number;
-  /** By what `#keyOf` makes of a digest. */
+  /** By what `#computeKey` makes of a digest. */
   readonly #entries = new Map<string, Entry>();
   /** By ids. */
   readonly #quotas = new Map<string, Quota>();
@@ -79,7 +79,7 @@ export class Tokens {
   find(token: string): Grant | 'expired' | undefined {
     // In one step: every call passes here, and an object to hash with costs more than the hash.
     const digest = hash('sha256', token, 'buffer');
-    const entry = this.#entries.get(this.#keyOf(digest));
+    const entry = this.#entries.get(this.#computeKey(digest));
     if (entry === undefined || !timingSafeEqual(entry.digest, digest)) return undefined;
     return this.#isOver(entry.grant) ? 'expired' : entry.grant;
   }
@@ -91,18 +91,18 @@ export class Tokens {
 
   /** All, those of the settings first. */
   list(): readonly KnownToken[] {
-    const known = Array.from(this.#entries.values(), knownOf);
+    const known = Array.from(this.#entries.values(), toKnownToken);
     const rank = ({ from }: KnownToken) => (from === 'settings' ? 0 : 1);
     return known.sort((left, right) => rank(left) - rank(right));
   }
 
   /** @throws ServiceError when there is none. */
   mustFindById(id: string): KnownToken {
-    return knownOf(this.#mustFind(id));
+    return toKnownToken(this.#mustFind(id));
   }
 
   /** How much may be posted with the token of this id; `undefined`: any amount. */
-  quotaOf(id: string): Quota | undefined {
+  findQuota(id: string): Quota | undefined {
     return this.#quotas.get(id);
   }
 
@@ -123,7 +123,7 @@ export class Tokens {
         this.#recordsOfFile().map((other) => (other === entry.record ? record : other)),
       );
       this.#put({ ...entry, record });
-      return knownOf({ ...entry, record });
+      return toKnownToken({ ...entry, record });
     });
   }
 
@@ -153,7 +153,7 @@ export class Tokens {
     return this.#changes.run(async () => {
       const { grant, digest } = this.#mustFindOfFile(id);
       await this.#write(this.#recordsOfFile().filter((other) => other.id !== id));
-      this.#entries.delete(this.#keyOf(digest));
+      this.#entries.delete(this.#computeKey(digest));
       this.#quotas.delete(id);
       this.#revoked.add(grant);
     });
@@ -196,18 +196,18 @@ export class Tokens {
 
   #add(record: TokenRecord, from: TokenOrigin): void {
     const digest = Buffer.from(record.sha256, 'hex');
-    this.#put({ record, from, grant: grantOf(record), digest });
+    this.#put({ record, from, grant: toGrant(record), digest });
   }
 
   #put(entry: Entry): void {
     const { record, digest } = entry;
-    this.#entries.set(this.#keyOf(digest), entry);
-    const quota = quotaOf(record);
+    this.#entries.set(this.#computeKey(digest), entry);
+    const quota = findQuota(record);
     if (quota === undefined) this.#quotas.delete(record.id);
     else this.#quotas.set(record.id, quota);
   }
 
-  #keyOf(digest: Buffer): string {
+  #computeKey(digest: Buffer): string {
     return hash('sha256', this.#secret + digest.toString('latin1'), 'base64');
   }
 }
@@ -263,7 +263,7 @@ export async function openFileTokens(dataDir: string, wallMs: () => number): Pro
   return new Tokens({ settings: [], file: kept?.tokens ?? [] }, { file, wallMs });
 }
 
-function knownOf({ record, from }: Entry): KnownToken {
+function toKnownToken({ record, from }: Entry): KnownToken {
   const { sha256: _, ...known } = record;
   return { ...known, from };
 }

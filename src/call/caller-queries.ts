@@ -4,7 +4,7 @@ import type { PreparedQuery } from '../../engine/plan/prepared-query.ts';
 import { SizedMemory } from '../../engine/plan/sized-memory.ts';
 import { QueryError } from '../../engine/query-error.ts';
 import type { Endpoint } from '../definition/endpoint.ts';
-import { sqlTypeOf } from '../definition/parameter-value.ts';
+import { toSqlType } from '../definition/parameter-value.ts';
 import { fromQueryError, ServiceError } from '../errors.ts';
 import { CALLER_QUERIES_BYTES_MAX, CALLER_QUERY_BYTES, CALLER_SQL_LENGTH_MAX } from '../limits.ts';
 import type { QueryEngine } from './query-engine.ts';
@@ -39,7 +39,7 @@ export class CallerQueries {
       const message = `sql may have at most ${CALLER_SQL_LENGTH_MAX} characters; got ${sql.length}`;
       throw new ServiceError('query_limit', message, { parameter: 'sql' });
     }
-    const key = `${this.#numberOf(endpoint)} ${sql}`;
+    const key = `${this.#getNumber(endpoint)} ${sql}`;
     const known = this.#known.find(key);
     if (known !== undefined) return known;
     const query = yield* this.#bind(endpoint, sql);
@@ -50,7 +50,7 @@ export class CallerQueries {
   }
 
   *#bind({ declared, callerTables, views }: Endpoint, sql: string): Pieces<PreparedQuery> {
-    const parameters = declared.map(({ name, type }) => ({ name, type: sqlTypeOf(type) }));
+    const parameters = declared.map(({ name, type }) => ({ name, type: toSqlType(type) }));
     try {
       return yield* this.#engine.prepareInPieces(sql, parameters, callerTables, views);
     } catch (error) {
@@ -59,7 +59,7 @@ export class CallerQueries {
   }
 
   /** A definition that was changed is another endpoint, and offers other tables. */
-  #numberOf(endpoint: Endpoint): number {
+  #getNumber(endpoint: Endpoint): number {
     let number = this.#numbers.get(endpoint);
     if (number === undefined) {
       number = ++this.#endpointCount;

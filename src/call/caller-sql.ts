@@ -11,7 +11,7 @@ export const SQL_PARAMETER = 'sql';
  *
  * @throws ServiceError when it is given twice.
  */
-export function callerSqlOf(
+export function findCallerSql(
   texts: ParameterTexts,
   { definition }: Pick<Endpoint, 'definition'>,
 ): string | undefined {

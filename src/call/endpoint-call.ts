@@ -18,8 +18,8 @@ import { AnswerDigest } from './answer-digest.ts';
 import { KeptAnswer } from './kept-answer.ts';
 import type { QueryEngine } from './query-engine.ts';
 import {
-  columnsOf,
   type InTurns,
+  listColumns,
   type QueryCall,
   QueryRunner,
   type RunManner,
@@ -142,7 +142,7 @@ export class EndpointCaller {
    */
   call(call: QueryCall, caller: Caller): EndpointAnswer | Promise<EndpointAnswer> {
     if (!this.#cache.takes(call.endpoint)) return this.#runAlone(call, caller);
-    const key = this.#cache.keyOf(call, caller.tenant);
+    const key = this.#cache.createKey(call, caller.tenant);
     const nowMs = this.#clock.monotonicMs();
     const kept = this.#cache.find(key, nowMs);
     if (kept === undefined) return this.#wait(key, caller);
@@ -224,15 +224,15 @@ export class EndpointCaller {
       { endpoint, parameters, reach, callerQuery, tenant, inTurns },
       cancelled,
     );
-    const columns = columnsOf(call);
-    const runAnswerOf = (made: QueryAnswer): RunAnswer => ({
+    const columns = listColumns(call);
+    const toRunAnswer = (made: QueryAnswer): RunAnswer => ({
       kind: 'run',
       columns,
       answer: made,
       truncatedTo: truncatedTo(made),
       digest: () => this.#digest.digest(made.json),
     });
-    return answer instanceof Promise ? answer.then(runAnswerOf) : runAnswerOf(answer);
+    return answer instanceof Promise ? answer.then(toRunAnswer) : toRunAnswer(answer);
   }
 
   /** Waits for the run of this key: the one under way, or one that this call begins. */
@@ -271,7 +271,7 @@ export class EndpointCaller {
   #keep(key: CallKey, run: QueryAnswer & { readonly startMs: number }): SharedResult {
     const answer = new KeptAnswer(run.json, {
       digest: this.#digest.digest(run.json),
-      columns: columnsOf(key),
+      columns: listColumns(key),
       truncatedTo: truncatedTo(run),
     });
     run.release();

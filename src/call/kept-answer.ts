@@ -58,7 +58,11 @@ export class KeptAnswer {
     this.digest = digest;
     this.truncatedTo = truncatedTo;
     this.#columns = columns;
-    this.identity = { bytes, encoding: 'identity', etag: etagOf(digest, JSON_FORMAT, 'identity') };
+    this.identity = {
+      bytes,
+      encoding: 'identity',
+      etag: formatEtag(digest, JSON_FORMAT, 'identity'),
+    };
     this.#byteSize = size;
   }
 
@@ -76,7 +80,7 @@ export class KeptAnswer {
   plain(format: AnswerFormat): BodyForm | Promise<BodyForm> {
     const { rewriter } = format;
     if (rewriter === undefined) return this.identity;
-    const etag = etagOf(this.digest, format, 'identity');
+    const etag = formatEtag(this.digest, format, 'identity');
     return this.#made(etag, async () => {
       const { bytes } = this.identity;
       const rows = bytes.subarray(RESULT_START.length, bytes.length - RESULT_END.length);
@@ -89,7 +93,7 @@ export class KeptAnswer {
   /** The body in a format and an encoding, or plain where that makes it no shorter. */
   form(format: AnswerFormat, encoding: Encoding): BodyForm | Promise<BodyForm> {
     if (encoding === 'identity') return this.plain(format);
-    const etag = etagOf(this.digest, format, encoding);
+    const etag = formatEtag(this.digest, format, encoding);
     return this.#made(etag, async () => {
       const plain = await this.plain(format);
       if (!isCompressible(plain)) return plain;
@@ -125,7 +129,7 @@ export function isCompressible({ bytes }: BodyForm): boolean {
 }
 
 /** The entity tag of rows in a form. A digest has no character that a tag may not have. */
-export function etagOf(digest: string, format: AnswerFormat, encoding: Encoding): string {
+export function formatEtag(digest: string, format: AnswerFormat, encoding: Encoding): string {
   const formatPart = format === JSON_FORMAT ? '' : `-${format.name}`;
   const encodingPart = encoding === 'identity' ? '' : `-${encoding}`;
   return `"${digest}${formatPart}${encodingPart}"`;

@@ -28,7 +28,7 @@ export type QueryCall = {
 };
 
 /** Names of the columns of the answer, in their order. */
-export function columnsOf({ endpoint, callerQuery }: QueryCall): readonly string[] {
+export function listColumns({ endpoint, callerQuery }: QueryCall): readonly string[] {
   return (callerQuery ?? endpoint.query).bound.output.map(({ name }) => name);
 }
 
@@ -92,7 +92,7 @@ export class QueryRunner {
     if (call.callerQuery !== undefined) {
       return this.#watched(call, (signal) => this.#answer(call, signal), cancelled).answer;
     }
-    const begun = this.#engine.begin(...this.#queryOf(call));
+    const begun = this.#engine.begin(...this.#createQuery(call));
     if (typeof begun !== 'function') return begun;
     return this.#watched(call, begun, cancelled).answer;
   }
@@ -214,7 +214,7 @@ export class QueryRunner {
       const inTurns = call.inTurns ?? inTurnsOfTheLoop;
       return inTurns(this.#planAndBegin(call, signal), () => signal.aborted);
     }
-    const begun = this.#engine.begin(...this.#queryOf(call));
+    const begun = this.#engine.begin(...this.#createQuery(call));
     return typeof begun === 'function' ? begun(signal) : begun;
   }
 
@@ -222,14 +222,14 @@ export class QueryRunner {
     call: QueryCall & RunManner,
     signal: AbortSignal,
   ): Pieces<QueryAnswer | Promise<QueryAnswer>> {
-    const [query, options] = this.#queryOf(call);
+    const [query, options] = this.#createQuery(call);
     const planned = yield* this.#engine.planInPieces(query, options);
     yield;
     const begun = this.#engine.begin(query, { ...options, planned });
     return typeof begun === 'function' ? begun(signal) : begun;
   }
 
-  #queryOf({
+  #createQuery({
     endpoint,
     parameters,
     reach,

@@ -121,7 +121,7 @@ export class ResultCache {
   }
 
   /** Where the definition is another one than at the last call, what is kept of the old one goes. */
-  keyOf(call: QueryCall, tenant: Tenant = NO_TENANT): CallKey {
+  createKey(call: QueryCall, tenant: Tenant = NO_TENANT): CallKey {
     const { endpoint } = call;
     const { id } = endpoint.definition;
     let known = this.#versions.get(id);
@@ -152,7 +152,7 @@ export class ResultCache {
   put(key: CallKey, answer: KeptAnswer, times: { madeMs: number; nowMs: number }): boolean {
     const { id, cacheS = 0, warmS } = key.endpoint.definition;
     const { madeMs, nowMs } = times;
-    const byteSize = sizeOf(key, answer);
+    const byteSize = measureEntry(key, answer);
     const endMs = madeMs + cacheS * 1000;
     const isCurrent = this.#versions.get(id)?.version === key.version;
     const isSmall = byteSize <= this.#byteSizeMax / CACHE_ANSWER_PARTS;
@@ -229,7 +229,7 @@ export class ResultCache {
   #measure(text: string, answer: KeptAnswer): void {
     const entry = this.#entries.get(text);
     if (entry?.answer !== answer) return;
-    this.#count(entry, sizeOf(entry.key, answer));
+    this.#count(entry, measureEntry(entry.key, answer));
     this.#makeRoom();
   }
 
@@ -246,7 +246,7 @@ export class ResultCache {
   #makeRoom(): void {
     for (;;) {
       let tenant: Tenant | undefined;
-      if (this.#byteSize > this.#byteSizeMax) tenant = largestOf(this.#byteSizes);
+      if (this.#byteSize > this.#byteSizeMax) tenant = findLargest(this.#byteSizes);
       else if (this.#entries.size > this.#entryCountMax) tenant = this.#ofTenants.fullest();
       else return;
       this.#remove(must(this.#ofTenants.oldest(must(tenant))));
@@ -269,7 +269,7 @@ function isSame(kept: KeptAnswer, made: KeptAnswer): boolean {
 const NEVER = Number.NEGATIVE_INFINITY;
 
 /** The tenant with most bytes. */
-function largestOf(byteSizes: ReadonlyMap<Tenant, number>): Tenant | undefined {
+function findLargest(byteSizes: ReadonlyMap<Tenant, number>): Tenant | undefined {
   let largest: Tenant | undefined;
   let most = 0;
   for (const [tenant, byteSize] of byteSizes) {
@@ -287,7 +287,7 @@ function renewalAgeMs(cacheMs: number, warmS: number | undefined): number {
 }
 
 /** Bytes an entry costs; V8 may need two for a character, and the values hold the key's texts again. */
-function sizeOf(key: CallKey, answer: KeptAnswer): number {
+function measureEntry(key: CallKey, answer: KeptAnswer): number {
   const queryBytes = key.callerQuery === undefined ? 0 : CACHE_CALLER_QUERY_BYTES;
   return answer.byteSize + 4 * key.text.length + queryBytes + CACHE_ENTRY_BYTES;
 }

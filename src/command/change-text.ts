@@ -19,8 +19,8 @@ export function changeText({ before, after }: SideChange): string {
 function hunkLines(left: string, right: string): readonly string[] {
   const options = { context: CONTEXT_LINES, maxEditLength: DIFF_LINES_MAX };
   const patch = structuredPatch('', '', left, right, undefined, undefined, options);
-  if (patch !== undefined) return linesOf(formatPatch(patch, OMIT_HEADERS));
-  const [removed, added] = [linesOf(left), linesOf(right)];
+  if (patch !== undefined) return splitLines(formatPatch(patch, OMIT_HEADERS));
+  const [removed, added] = [splitLines(left), splitLines(right)];
   return [
     `@@ -1,${removed.length} +1,${added.length} @@`,
     ...removed.map((line) => `-${line}`),
@@ -32,6 +32,6 @@ function hunkLines(left: string, right: string): readonly string[] {
 const CONTEXT_LINES = 3;
 
 /** Those of a text, whether its last has an end or not. */
-function linesOf(text: string): readonly string[] {
+function splitLines(text: string): readonly string[] {
   return text.replace(/\n$/, '').split('\n');
 }

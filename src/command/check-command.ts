@@ -29,7 +29,7 @@ their order; the order of keys does not matter. PROFILE, SOURCES, DEFAULT_SOURCE
 are read from the environment, as the service does.`,
   flags: { json: { text: 'write everything as JSON' } },
   run: async (words, world) => {
-    const folder = folderOf(words);
+    const folder = parseFolder(words);
     const settings = parseSettings(world.environment);
     const onProgress = showShare('checking');
     const found = await checkFolder(folder, settings, onProgress)
@@ -44,7 +44,7 @@ are read from the environment, as the service does.`,
   },
 };
 
-function folderOf({ positionals }: CommandWords): string {
+function parseFolder({ positionals }: CommandWords): string {
   return resolve(mustBeOne('check', 'one folder of definitions', positionals));
 }
 

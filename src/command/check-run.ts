@@ -6,7 +6,7 @@ import { QueryError } from '../../engine/query-error.ts';
 import { parseQuery } from '../../engine/sql/parser.ts';
 import { SourceDirectory } from '../../ingest/source.ts';
 import { CallerQueries } from '../call/caller-queries.ts';
-import { callerSqlOf } from '../call/caller-sql.ts';
+import { findCallerSql } from '../call/caller-sql.ts';
 import type { QueryEngine } from '../call/query-engine.ts';
 import { readBuiltIn } from '../definition/catalogue.ts';
 import { DefinitionError, FILE_START } from '../definition/definition-error.ts';
@@ -81,7 +81,7 @@ export async function checkFolder(
   };
   const builtIn = await readBuiltIn(settings.profile);
   const set = new DefinitionSet([...builtIn, ...saved.values()], { engine });
-  problems.push(...set.problems.flatMap(({ error }) => messagesOf(error)));
+  problems.push(...set.problems.flatMap(({ error }) => listMessages(error)));
   const differences: CallDifference[] = [];
   let callCount = 0;
   const expectations = names.filter((each) => each.endsWith(EXPECT_ENDING));
@@ -89,7 +89,7 @@ export async function checkFolder(
     onProgress(index, expectations.length);
     const stem = name.slice(0, -EXPECT_ENDING.length);
     const definition = saved.get(stem + DEFINITION_ENDING);
-    const endpoint = definition && set.endpointOf(definition);
+    const endpoint = definition && set.findEndpoint(definition);
     if (endpoint === undefined) continue;
     try {
       const fixture = new Fixture({ folder, stem, names, endpoint, settings, engine });
@@ -123,7 +123,7 @@ async function readDefinitions(
       if (!(error instanceof DefinitionError)) throw error;
       const ofStatement = fileText === '' ? undefined : syntaxError(file, fileText);
       problems.push(
-        ...messagesOf(error),
+        ...listMessages(error),
         ...(ofStatement === undefined ? [] : [ofStatement.message]),
       );
     }
@@ -132,7 +132,7 @@ async function readDefinitions(
 }
 
 /** All that is wrong with a file. */
-function messagesOf(error: DefinitionError): readonly string[] {
+function listMessages(error: DefinitionError): readonly string[] {
   return [error, ...error.further].map(({ message }) => message);
 }
 
@@ -199,7 +199,7 @@ class Fixture {
       const differences: CallDifference[] = [];
       for (const [index, expected] of expectation.calls.entries()) {
         const got = await this.#call(store, expected, expectation.nowUs);
-        const found = differenceOf(expected, got);
+        const found = findDifference(expected, got);
         if (found === undefined) continue;
         const { parameters } = expected;
         const endpoint = this.#endpoint.definition.name;
@@ -241,7 +241,7 @@ class Fixture {
     );
     try {
       const values = schema.parse(texts);
-      const sql = callerSqlOf(texts, this.#endpoint);
+      const sql = findCallerSql(texts, this.#endpoint);
       const asked = sql === undefined ? query : this.#callerQueries.prepare(this.#endpoint, sql);
       const options = { parameters: values, nowUs, rowsMax: definition.rowsMax };
       return JSON.parse(await store.run(asked, options)) as readonly unknown[];
@@ -263,7 +263,7 @@ async function named<T>(file: string, work: () => Promise<T>): Promise<T> {
   }
 }
 
-function differenceOf(
+function findDifference(
   { rows, error }: ExpectedCall,
   got: readonly unknown[] | ServiceError | QueryError,
 ): Pick<CallDifference, 'rows' | 'failure'> | undefined {

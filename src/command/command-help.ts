@@ -1,13 +1,13 @@
 import {
-  filesOf,
-  flagOf,
+  formatFlag,
+  listFileVariables,
+  listVariables,
   SETTINGS,
   type Setting,
   SUBJECTS,
   valueText,
-  variablesOf,
 } from '../setting-table.ts';
-import { type NamedCommand, ownFlagsOf } from './command-line.ts';
+import { listOwnFlags, type NamedCommand } from './command-line.ts';
 
 const WIDTH_MAX = 100;
 
@@ -39,7 +39,7 @@ export function commandHelp(
 
 /** Each flag with what it does, beside one another. */
 function flagLines({ command }: NamedCommand): string {
-  const rows = Object.entries(ownFlagsOf(command)).map(([flag, { placeholder, text }]) => ({
+  const rows = Object.entries(listOwnFlags(command)).map(([flag, { placeholder, text }]) => ({
     title: placeholder === undefined ? `--${flag}` : `--${flag} ${placeholder}`,
     text,
   }));
@@ -68,8 +68,8 @@ function settingParts(): readonly string[] {
 
 function settingLines(setting: Setting): readonly string[] {
   const { kind, summary, defaultText, isSecret } = setting;
-  const flag = isSecret === true ? [] : [`--${flagOf(setting)} ${kind.placeholder}`];
-  const names = [...flag, ...variablesOf(setting), ...filesOf(setting)].join(', ');
+  const flag = isSecret === true ? [] : [`--${formatFlag(setting)} ${kind.placeholder}`];
+  const names = [...flag, ...listVariables(setting), ...listFileVariables(setting)].join(', ');
   const text = `${sentence(summary)} Value: ${valueText(setting)}. Default: ${defaultText}.`;
   return [
     ...wrapText(names, WIDTH_MAX - 2).map((line) => `  ${line}`),

@@ -1,6 +1,6 @@
 import { nearestName } from '../../engine/plan/binder/nearest-name.ts';
 import { echo } from '../echo.ts';
-import { flagOf, SETTINGS, variablesOf } from '../setting-table.ts';
+import { formatFlag, listVariables, SETTINGS } from '../setting-table.ts';
 import {
   type ArgumentError,
   type Command,
@@ -18,18 +18,18 @@ type WrittenFlag = { readonly name: string; readonly value: string | undefined }
 const HELP: Flag = { text: 'show this text' };
 
 /** All flags of a command, `--help` among them. */
-function flagsOf(command: Command): Readonly<Record<string, Flag>> {
-  return { ...ownFlagsOf(command), ...(command.takesSettings === true ? SETTING_FLAGS : {}) };
+function listFlags(command: Command): Readonly<Record<string, Flag>> {
+  return { ...listOwnFlags(command), ...(command.takesSettings === true ? SETTING_FLAGS : {}) };
 }
 
 /** The flags of a command that are not settings. */
-export function ownFlagsOf({ flags }: Command): Readonly<Record<string, Flag>> {
+export function listOwnFlags({ flags }: Command): Readonly<Record<string, Flag>> {
   return { ...flags, help: HELP };
 }
 
 const SETTING_FLAGS: Readonly<Record<string, Flag>> = Object.fromEntries(
   SETTINGS.filter(([, { isSecret }]) => isSecret !== true).map(([, setting]) => [
-    flagOf(setting),
+    formatFlag(setting),
     { placeholder: setting.kind.placeholder, text: setting.summary },
   ]),
 );
@@ -41,7 +41,7 @@ const SETTING_FLAGS: Readonly<Record<string, Flag>> = Object.fromEntries(
  * @throws UsageError for an unknown flag, with the nearest one, and for a flag that is used wrongly.
  */
 export function parseCommandLine(named: NamedCommand, words: readonly string[]): CommandWords {
-  const flags = new Map(Object.entries(flagsOf(named.command)));
+  const flags = new Map(Object.entries(listFlags(named.command)));
   const positionals: string[] = [];
   const values = new Map<string, string>();
   const switches = new Set<string>();
@@ -105,7 +105,7 @@ function unknownText(named: NamedCommand, word: string, { name }: WrittenFlag): 
   if (named.command.takesParameters === true && /^\w+$/.test(name)) {
     return `${start}; a parameter is written without hyphens: ${name}=VALUE`;
   }
-  const all = Object.keys(flagsOf(named.command)).map((each) => `--${each}`);
+  const all = Object.keys(listFlags(named.command)).map((each) => `--${each}`);
   return `${start}; it has ${all.join(', ')}`;
 }
 
@@ -114,7 +114,7 @@ function unknownText(named: NamedCommand, word: string, { name }: WrittenFlag): 
  * secret.
  */
 export function argumentText({ command }: NamedCommand, error: ArgumentError): string {
-  const flags = flagsOf(command);
+  const flags = listFlags(command);
   for (const argument of error.given) {
     const end = argument.indexOf('=');
     if (end < 1) {
@@ -136,7 +136,7 @@ function findNearest(
   written: string,
 ): { readonly flag?: string | undefined; readonly secret?: string | undefined } {
   const name = written.replace(/^-+/, '').replaceAll('_', '-');
-  const flags = [...Object.keys(flagsOf(command)), ...SECRETS.keys()];
+  const flags = [...Object.keys(listFlags(command)), ...SECRETS.keys()];
   const begun = flags.filter((each) => each.startsWith(`${name}-`));
   const flag = nearestName(name, flags) ?? (begun.length === 1 ? begun[0] : undefined);
   const variable = SECRETS.get(flag ?? '');
@@ -149,6 +149,6 @@ function findNearest(
 /** The variable of each secret, by the name that its flag would have. */
 const SECRETS: ReadonlyMap<string, string> = new Map(
   SETTINGS.filter(([, { isSecret }]) => isSecret === true).flatMap(([, setting]) =>
-    variablesOf(setting).map((variable) => [flagOf({ variable }), setting.variable] as const),
+    listVariables(setting).map((variable) => [formatFlag({ variable }), setting.variable] as const),
   ),
 );

@@ -1,5 +1,5 @@
 import { hint } from '../../engine/plan/binder/nearest-name.ts';
-import { echo, oneOf } from '../echo.ts';
+import { echo, formatChoices } from '../echo.ts';
 import type { Environment } from '../settings.ts';
 
 /** What a command ends with: success, failure or damaged data, usage error. */
@@ -123,7 +123,9 @@ export function mustFindVerb<Verb>(
   const verb = verbs.get(given ?? '');
   if (verb !== undefined) return verb;
   const got = given === undefined ? 'nothing' : `${echo(given)}${hint(given, verbs.keys())}`;
-  throw new UsageError(`${name} must be followed by ${oneOf([...verbs.keys()])}; got ${got}`);
+  throw new UsageError(
+    `${name} must be followed by ${formatChoices([...verbs.keys()])}; got ${got}`,
+  );
 }
 
 /** The command line is wrong and has to change. */

@@ -19,7 +19,7 @@ export function parseCsvText(text: string): CsvTable {
   let line: CsvValue[] = [];
   while (field.lastIndex < text.length) {
     const [, quoted, bare, end] = must(field.exec(text), 'what the service wrote is CSV');
-    line.push(quoted === undefined ? csvValueOf(bare!) : quoted.replaceAll('""', '"'));
+    line.push(quoted === undefined ? parseCsvValue(bare!) : quoted.replaceAll('""', '"'));
     if (end === ',') continue;
     lines.push(line);
     line = [];
@@ -28,7 +28,7 @@ export function parseCsvText(text: string): CsvTable {
   return { names: names.map(String), rows };
 }
 
-function csvValueOf(text: string): CsvValue {
+function parseCsvValue(text: string): CsvValue {
   if (text === '') return null;
   if (text === 'true' || text === 'false') return text === 'true';
   return String(Number(text)) === text ? Number(text) : text;

@@ -5,10 +5,10 @@ import { byteText } from '../byte-text.ts';
 
 /** What is damaged, and what that costs, in one line. */
 export function damageText(damage: FolderDamage): string {
-  return `${damage.path}: ${sentenceOf(damage)}`;
+  return `${damage.path}: ${formatSentence(damage)}`;
 }
 
-function sentenceOf(damage: FolderDamage): string {
+function formatSentence(damage: FolderDamage): string {
   switch (damage.kind) {
     case 'envelope':
       return `the envelope at its ${damage.copy} cannot be read; the other can: nothing is lost`;

@@ -14,7 +14,7 @@ import type { DefinitionSide, SideState } from './definition-side.ts';
 import { jsonText } from './folder-command.ts';
 import { FolderSide } from './folder-side.ts';
 import { parameterLines } from './listed-parameter.ts';
-import { type ServiceClient, serviceOf, TOKEN_NOTE, URL_FLAG } from './service-client.ts';
+import { createServiceClient, type ServiceClient, TOKEN_NOTE, URL_FLAG } from './service-client.ts';
 import { ServiceSide } from './service-side.ts';
 import { compareSides } from './side-comparison.ts';
 import { StepJson } from './step-json.ts';
@@ -79,7 +79,7 @@ async function list(
   mustBeNone('list', rest);
   const given = CHANGING.find((option) => words.has(option));
   if (given !== undefined) throw new UsageError(`--${given} is for push and pull`);
-  const { result, problems } = await new ServiceSide(serviceOf(words, world)).list();
+  const { result, problems } = await new ServiceSide(createServiceClient(words, world)).list();
   const rows = result.map(({ name, origin, version, id, cache, description }) => {
     return { name, origin, version, id, cache, description };
   });
@@ -110,7 +110,7 @@ function push(
   rest: readonly string[],
   world: CommandWorld,
 ): Promise<ExitStatus> {
-  const { folder, client } = changeOf('push', words, rest, world);
+  const { folder, client } = parseChange('push', words, rest, world);
   const from = new FolderSide(folder, { isNeeded: true });
   return bringInStep({ from, to: new ServiceSide(client), words, world });
 }
@@ -120,13 +120,13 @@ function pull(
   rest: readonly string[],
   world: CommandWorld,
 ): Promise<ExitStatus> {
-  const { folder, client } = changeOf('pull', words, rest, world);
+  const { folder, client } = parseChange('pull', words, rest, world);
   const to = new FolderSide(folder, { isNeeded: false });
   return bringInStep({ from: new ServiceSide(client), to, words, world });
 }
 
 /** @throws UsageError for words that do not say what to change. */
-function changeOf(
+function parseChange(
   verb: string,
   words: CommandWords,
   rest: readonly string[],
@@ -139,7 +139,7 @@ function changeOf(
   if (words.has('json') && !words.has('yes') && !words.has('dry-run')) {
     throw new UsageError('a program is not asked: give --yes or --dry-run beside --json');
   }
-  return { folder, client: serviceOf(words, world) };
+  return { folder, client: createServiceClient(words, world) };
 }
 
 type Step = {

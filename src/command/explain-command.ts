@@ -14,11 +14,11 @@ import { type Command, type CommandWords, type CommandWorld, UsageError } from '
 import { EndpointClient } from './endpoint-client.ts';
 import { checkNames, mustKnow, type NamedCall, parseNamedCall } from './named-call.ts';
 import {
+  formatUrl,
   ServiceClient,
   TOKEN_NOTE,
   UnreachableError,
   URL_FLAG,
-  urlOf,
   urlOption,
 } from './service-client.ts';
 
@@ -82,7 +82,7 @@ async function explain(
     return here('PRIVATE_ACCESS_TOKEN must hold the token of the service; it is not set');
   }
   try {
-    const client = new EndpointClient(new ServiceClient(call.url ?? urlOf(settings), token));
+    const client = new EndpointClient(new ServiceClient(call.url ?? formatUrl(settings), token));
     return await explainThere(call, client);
   } catch (error) {
     // A service that was named is meant; one that was not may as well not be there.

@@ -39,7 +39,7 @@ export class FileEvents {
     input: AsyncIterable<Uint8Array>,
     { hasLines }: { readonly hasLines: boolean },
   ): Promise<FileEvents> {
-    const pieces = textsOf(input);
+    const pieces = decodeTexts(input);
     let head = '';
     while (head.length < HEAD_LENGTH) {
       const { done, value } = await pieces.next();
@@ -66,7 +66,7 @@ export class FileEvents {
   }
 }
 
-async function* textsOf(input: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+async function* decodeTexts(input: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   for await (const { buffer, byteOffset, length } of input) {
     yield Buffer.from(buffer, byteOffset, length).toString('latin1');
   }
@@ -122,7 +122,7 @@ class ValueSplitter {
   *push(piece: string): Generator<FileEvent> {
     let start = 0;
     for (let index = 0; index < piece.length; index++) {
-      const end = this.#endOf(piece[index]!);
+      const end = this.#findEnd(piece[index]!);
       if (end === 'none') continue;
       this.#value += piece.slice(start, end === 'behind' ? index + 1 : index);
       start = index + 1;
@@ -144,7 +144,7 @@ class ValueSplitter {
   }
 
   /** Whether a value ends before the character, behind it, or does not. */
-  #endOf(character: string): 'before' | 'behind' | 'none' {
+  #findEnd(character: string): 'before' | 'behind' | 'none' {
     if (this.#isListOver) return 'none';
     if (this.#isInString) {
       if (this.#isEscaped) this.#isEscaped = false;

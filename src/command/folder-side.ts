@@ -48,7 +48,7 @@ export class FolderSide implements DefinitionSide {
 
   findObstacle({ name, place }: DefinitionCopy): string | undefined {
     if (!this.#taken.has(fileName(name).toLowerCase())) return undefined;
-    return `${place}: ${this.#pathOf(name)} is there already, and is another`;
+    return `${place}: ${this.#formatPath(name)} is there already, and is another`;
   }
 
   async put(copy: DefinitionCopy, before: DefinitionCopy | undefined): Promise<void> {
@@ -62,7 +62,7 @@ export class FolderSide implements DefinitionSide {
         return writeFileAtomically(path, text, { mode, isExact: true });
       }
       await mkdir(this.#folder, { recursive: true });
-      const path = this.#pathOf(copy.name);
+      const path = this.#formatPath(copy.name);
       const taken = (await readdir(this.#folder)).map((name) => name.toLowerCase());
       if (taken.includes(fileName(copy.name).toLowerCase())) {
         throw new CommandFailure(`${path} has come to be there since it was read`);
@@ -108,7 +108,7 @@ export class FolderSide implements DefinitionSide {
     throw new CommandFailure(`${place} has changed since it was read`);
   }
 
-  #pathOf(name: string): string {
+  #formatPath(name: string): string {
     return join(this.#folder, fileName(name));
   }
 }

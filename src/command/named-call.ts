@@ -54,13 +54,13 @@ export function mustKnow(
   known: readonly KnownEndpoint[],
 ): KnownEndpoint {
   const wanted = call.definition;
-  const namesOf = ({ name, aliases }: KnownEndpoint) => [name, ...aliases];
+  const listNames = ({ name, aliases }: KnownEndpoint) => [name, ...aliases];
   const endpoint = known.find(
-    (each) => each.id === wanted.toLowerCase() || namesOf(each).includes(wanted),
+    (each) => each.id === wanted.toLowerCase() || listNames(each).includes(wanted),
   );
   if (endpoint !== undefined) return endpoint;
-  const names = known.flatMap(namesOf);
-  const hint = hintOf(wanted, names) ?? `there are ${names.join(', ')}`;
+  const names = known.flatMap(listNames);
+  const hint = findHint(wanted, names) ?? `there are ${names.join(', ')}`;
   throw new UsageError(`there is no definition ${echo(wanted)}; ${hint}`);
 }
 
@@ -76,14 +76,14 @@ export function checkNames({ parameters, sql }: NamedCall, endpoint: KnownEndpoi
   const names = endpoint.parameters.flatMap(({ name, from }) => [name, ...from]);
   for (const name of parameters.keys()) {
     if (names.includes(name)) continue;
-    const hint = hintOf(name, names);
+    const hint = findHint(name, names);
     const unknown = `${endpoint.name} has no parameter ${echo(name)}`;
     if (hint !== undefined) throw new UsageError(`${unknown}; ${hint}`);
     throw new ArgumentError(`${unknown}; it has ${names.join(', ') || 'none'}`, [`${name}=`]);
   }
 }
 
-function hintOf(name: string, known: readonly string[]): string | undefined {
+function findHint(name: string, known: readonly string[]): string | undefined {
   const nearest = nearestName(name, known);
   return nearest === undefined ? undefined : `did you mean ${nearest}?`;
 }

@@ -13,7 +13,7 @@ import {
   UsageError,
 } from './command.ts';
 import { type FileEvent, FileEvents, type FileForm } from './file-events.ts';
-import { ServiceClient, URL_FLAG, urlOf, urlOption } from './service-client.ts';
+import { formatUrl, ServiceClient, URL_FLAG, urlOption } from './service-client.ts';
 
 /** Bytes and events of one request: far below what one may have, so that little is lost with one that fails. */
 const REQUEST_BYTES_MAX = 4_000_000;
@@ -44,8 +44,8 @@ and what the service says of those it stored. If a request fails, nothing after 
   ],
   run: async (words, world) => {
     const file = mustBeOne('post', 'one file, or - for standard input', words.positionals);
-    const client = clientOf(words, world);
-    const events = await FileEvents.open(withReadErrors(file, inputOf(file, world)), {
+    const client = createClient(words, world);
+    const events = await FileEvents.open(withReadErrors(file, openInput(file, world)), {
       hasLines: /\.(?:ndjson|jsonl)$/i.test(file),
     });
     const posting = new Posting({ client, world, source: words.find('source'), form: events.form });
@@ -59,7 +59,7 @@ and what the service says of those it stored. If a request fails, nothing after 
   },
 };
 
-function inputOf(file: string, { input }: CommandWorld): AsyncIterable<Uint8Array> {
+function openInput(file: string, { input }: CommandWorld): AsyncIterable<Uint8Array> {
   return file === '-' ? input() : createReadStream(file);
 }
 
@@ -77,11 +77,11 @@ async function* withReadErrors(
 }
 
 /** @throws UsageError, CommandFailure or SettingsError when it is not known which service, or with what token. */
-function clientOf(words: CommandWords, { environment }: CommandWorld): ServiceClient {
+function createClient(words: CommandWords, { environment }: CommandWorld): ServiceClient {
   const url = urlOption(words);
   const settings = parseSettings(environment);
   const token = settings.publicAccessToken ?? settings.privateAccessToken;
-  if (token !== undefined) return new ServiceClient(url ?? urlOf(settings), token);
+  if (token !== undefined) return new ServiceClient(url ?? formatUrl(settings), token);
   throw new CommandFailure(
     'PUBLIC_ACCESS_TOKEN or PRIVATE_ACCESS_TOKEN must hold a token of the service; neither is set',
   );
@@ -137,7 +137,7 @@ class Posting {
     } catch (error) {
       if (error instanceof ServiceError && error.code === 'events_refused') {
         this.#tellRefusals(events, error);
-      } else throw this.#failureOf(events, error);
+      } else throw this.#toFailure(events, error);
     }
   }
 
@@ -182,10 +182,10 @@ class Posting {
 
   #tellWarnings(events: readonly FileEvent[], warnings: string | undefined): void {
     if (warnings !== undefined)
-      this.#world.err(`${this.#placesOf(events)}: ${shownText(warnings)}\n`);
+      this.#world.err(`${this.#formatPlaces(events)}: ${shownText(warnings)}\n`);
   }
 
-  #failureOf(events: readonly FileEvent[], error: unknown): unknown {
+  #toFailure(events: readonly FileEvent[], error: unknown): unknown {
     if (!(error instanceof ServiceError || error instanceof CommandFailure)) return error;
     const isUsage = error instanceof ServiceError && error.code === 'missing_source';
     if (isUsage) return new UsageError('--source must name the source; got none');
@@ -193,12 +193,12 @@ class Posting {
     const isOpen = error instanceof CommandFailure || error.code === 'storage_failed';
     const what = isOpen ? 'may be stored' : 'is not stored';
     return new CommandFailure(
-      `${error.message}\n${this.#placesOf(events)} ${what}, and nothing after it`,
+      `${error.message}\n${this.#formatPlaces(events)} ${what}, and nothing after it`,
       error,
     );
   }
 
-  #placesOf(events: readonly FileEvent[]): string {
+  #formatPlaces(events: readonly FileEvent[]): string {
     const [first, last] = [events[0]?.place, events.at(-1)?.place];
     return first === last ? `${this.#noun} ${first}` : `${this.#noun} ${first} to ${last}`;
   }

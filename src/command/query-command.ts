@@ -5,7 +5,7 @@ import { type Command, type CommandWords, UsageError } from './command.ts';
 import { parseCsvText } from './csv-text.ts';
 import { EndpointClient } from './endpoint-client.ts';
 import { checkNames, mustKnow, type NamedCall, parseNamedCall } from './named-call.ts';
-import { serviceOf, TOKEN_NOTE, URL_FLAG } from './service-client.ts';
+import { createServiceClient, TOKEN_NOTE, URL_FLAG } from './service-client.ts';
 import { tableText } from './text-table.ts';
 
 /** `weir query`. */
@@ -34,8 +34,8 @@ cuts long values and shows times in ISO 8601.`,
   describe: describeCall,
   run: async (words, world) => {
     const call = parseNamedCall('query', words);
-    const format = formatOf(words);
-    const client = new EndpointClient(serviceOf(words, world));
+    const format = findFormat(words);
+    const client = new EndpointClient(createServiceClient(words, world));
     await checkSlips(client, call);
     const text = await ask(client, call, format ?? 'csv');
     if (format !== undefined) {
@@ -49,7 +49,7 @@ cuts long values and shows times in ISO 8601.`,
 };
 
 /** The name of a format, where one was asked for. */
-function formatOf(words: CommandWords): string | undefined {
+function findFormat(words: CommandWords): string | undefined {
   const asked = ANSWER_FORMATS.filter(({ name }) => words.has(name));
   if (asked.length <= 1) return asked[0]?.name;
   const options = asked.map(({ name }) => `--${name}`).join(' and ');

@@ -151,11 +151,14 @@ export class ServiceClient {
  *
  * @throws UsageError, CommandFailure or SettingsError when it is not known which, or with what token.
  */
-export function serviceOf(words: CommandWords, { environment }: CommandWorld): ServiceClient {
+export function createServiceClient(
+  words: CommandWords,
+  { environment }: CommandWorld,
+): ServiceClient {
   const url = urlOption(words);
   const settings = parseSettings(environment);
   const token = settings.privateAccessToken;
-  if (token !== undefined) return new ServiceClient(url ?? urlOf(settings), token);
+  if (token !== undefined) return new ServiceClient(url ?? formatUrl(settings), token);
   throw new CommandFailure('PRIVATE_ACCESS_TOKEN must hold a token of the service; it is not set');
 }
 
@@ -163,7 +166,7 @@ export function serviceOf(words: CommandWords, { environment }: CommandWorld): S
 export function urlOption(words: CommandWords): string | undefined {
   const text = words.find('url');
   if (text === undefined) return undefined;
-  const url = addressOf(text.trim());
+  const url = parseAddress(text.trim());
   if (url !== undefined) return url;
   throw new UsageError(
     `--url must be the address of a service, such as localhost:4000 or https://logs.example.com; got ${echo(text)}`,
@@ -171,7 +174,7 @@ export function urlOption(words: CommandWords): string | undefined {
 }
 
 /** What is no scheme and two slashes begins with the name of a host. `undefined` for what is no address. */
-function addressOf(text: string): string | undefined {
+function parseAddress(text: string): string | undefined {
   // A number alone would be the address of a host, in one part.
   if (!/^[a-z\d[]/i.test(text) || /^(?:\d+$|https?:(?!\/\/))/i.test(text)) return undefined;
   const url = text.includes('://') ? text : `http://${text}`;
@@ -181,7 +184,7 @@ function addressOf(text: string): string | undefined {
 }
 
 /** Where the service of these settings listens, as seen from the same machine. */
-export function urlOf({ host, port }: Pick<Settings, 'host' | 'port'>): string {
+export function formatUrl({ host, port }: Pick<Settings, 'host' | 'port'>): string {
   const anywhere: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
   const reachable = anywhere[host] ?? host;
   return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;

@@ -77,7 +77,7 @@ export class ServiceSide implements DefinitionSide {
         problems.push({ id: listed.id, message: error.message });
       }
     }
-    return { copies, fixed: result.flatMap(fixedOf), problems };
+    return { copies, fixed: result.flatMap(listFixed), problems };
   }
 
   /** It says itself what it does not take. */
@@ -103,14 +103,14 @@ export class ServiceSide implements DefinitionSide {
    */
   async #changeSame(before: DefinitionCopy, request: RequestInit): Promise<void> {
     try {
-      await this.#change(before.id, request, { 'If-Match': this.#tagOf(before) });
+      await this.#change(before.id, request, { 'If-Match': this.#getTag(before) });
     } catch (error) {
       if (!(error instanceof ServiceError) || error.code !== 'precondition_failed') throw error;
       const now = await this.#read(before.id);
       if (now === undefined || now.place !== before.place || now.fileText !== before.fileText) {
         throw error;
       }
-      await this.#change(before.id, request, { 'If-Match': this.#tagOf(now) });
+      await this.#change(before.id, request, { 'If-Match': this.#getTag(now) });
     }
   }
 
@@ -120,10 +120,10 @@ export class ServiceSide implements DefinitionSide {
     condition: Readonly<Record<string, string>>,
   ): Promise<void> {
     const headers = { ...(request.headers as Readonly<Record<string, string>>), ...condition };
-    await this.#client.ask(pathOf(id), { ...request, headers });
+    await this.#client.ask(formatPath(id), { ...request, headers });
   }
 
-  #tagOf(copy: DefinitionCopy): string {
+  #getTag(copy: DefinitionCopy): string {
     return must(this.#tags.get(copy), 'what is changed was read');
   }
 
@@ -138,7 +138,7 @@ export class ServiceSide implements DefinitionSide {
   async #read(id: string): Promise<DefinitionCopy | undefined> {
     const headers = { Accept: 'application/sql' };
     const { text, tag } = await this.#client
-      .answer(pathOf(id), { method: 'GET', headers })
+      .answer(formatPath(id), { method: 'GET', headers })
       .catch((error: unknown) => {
         if (error instanceof ServiceError && error.code === 'unknown_endpoint') return NOTHING;
         throw error;
@@ -156,11 +156,11 @@ export class ServiceSide implements DefinitionSide {
 
 const NOTHING = { text: undefined, tag: undefined };
 
-function pathOf(id: string): string {
+function formatPath(id: string): string {
   return `/api/endpoints/${encodeURIComponent(id)}`;
 }
 
-function fixedOf({ id, name, alias, origin }: ListedDefinition): readonly FixedDefinition[] {
+function listFixed({ id, name, alias, origin }: ListedDefinition): readonly FixedDefinition[] {
   if (origin === 'api') return [];
   const told = origin === 'folder' ? 'is a file of its ENDPOINTS_DIR' : 'is built in';
   return [{ id, name, names: new Set([name, ...alias]), origin: told }];

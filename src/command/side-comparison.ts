@@ -36,7 +36,7 @@ export function compareSides(
   for (const after of [...from.copies].sort(byName)) {
     const before = there.get(after.id);
     const obstacle =
-      conflictOf(after, fixed) ?? (before === undefined ? side.findObstacle(after) : undefined);
+      findConflict(after, fixed) ?? (before === undefined ? side.findObstacle(after) : undefined);
     if (obstacle !== undefined) obstacles.push(obstacle);
     else if (before === undefined) changes.push({ before, after });
     else if (before.meaning === after.meaning) sameCount += 1;
@@ -44,7 +44,7 @@ export function compareSides(
   }
   const alone: DefinitionCopy[] = [];
   for (const before of to.copies.filter(({ id }) => !coming.has(id)).sort(byName)) {
-    const conflict = conflictOf(before, fixed);
+    const conflict = findConflict(before, fixed);
     if (conflict !== undefined) obstacles.push(conflict);
     else if (isDeleting) changes.push({ before, after: undefined });
     else alone.push(before);
@@ -63,7 +63,7 @@ function byName(left: DefinitionCopy, right: DefinitionCopy): number {
 }
 
 /** What is changed elsewhere is changed nowhere here. */
-function conflictOf(
+function findConflict(
   { id, names, place }: DefinitionCopy,
   fixed: readonly FixedDefinition[],
 ): string | undefined {

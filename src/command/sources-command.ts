@@ -10,7 +10,7 @@ import {
   UsageError,
 } from './command.ts';
 import { jsonText } from './folder-command.ts';
-import { parseJson, serviceOf, TOKEN_NOTE, URL_FLAG } from './service-client.ts';
+import { createServiceClient, parseJson, TOKEN_NOTE, URL_FLAG } from './service-client.ts';
 import { textTable } from './text-table.ts';
 
 /** `weir sources`. */
@@ -75,7 +75,7 @@ async function list(
 ): Promise<string> {
   mustBeNone('sources list', names);
   if (words.has('project-path')) throw new UsageError('--project-path is for add');
-  const client = serviceOf(words, world);
+  const client = createServiceClient(words, world);
   const parsed = LIST.safeParse(parseJson(await client.ask('/api/sources', { method: 'GET' })));
   if (!parsed.success) throw client.stranger();
   const rows = parsed.data.map(({ name, project, events, bytes, id }) => {
@@ -91,7 +91,7 @@ async function add(
 ): Promise<string> {
   const name = mustBeOne('sources add', 'the name of one source', names);
   const project = words.find('project-path');
-  const client = serviceOf(words, world);
+  const client = createServiceClient(words, world);
   const text = await client
     .ask(`/api/sources/${encodeURIComponent(name)}`, {
       method: 'PUT',

@@ -4,7 +4,7 @@ import { createClock } from '../clock.ts';
 import { unneededSettings } from '../container-settings.ts';
 import { CatalogueError } from '../definition/catalogue.ts';
 import { CLOSE_MS_MAX, HEAP_GROWING_PERCENT } from '../limits.ts';
-import { createLog, stackOf } from '../log.ts';
+import { createLog, formatStack } from '../log.ts';
 import { type Service, startService } from '../service.ts';
 import { parseSettings, SettingsError } from '../settings.ts';
 import { StartError } from '../start-error.ts';
@@ -53,7 +53,7 @@ is used, if there is one, and the start names each such file and what is wrong w
         error instanceof StartError;
       const { err: isTerminal } = world.isTerminal;
       if (!isKnown && isTerminal) throw error;
-      const text = isKnown ? [error.message, ...strays].join('\n') : stackOf(error);
+      const text = isKnown ? [error.message, ...strays].join('\n') : formatStack(error);
       throw new CommandFailure(isTerminal ? cannotGoOn(text) : text, error);
     }
     return 0;

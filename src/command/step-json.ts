@@ -5,7 +5,7 @@ import { changeText } from './change-text.ts';
 import type { CommandWorld } from './command.ts';
 import { jsonText } from './folder-command.ts';
 import { changedName, type SideChange, type SideComparison } from './side-comparison.ts';
-import { actionOf, type StepReport } from './step-report.ts';
+import { type StepReport, toAction } from './step-report.ts';
 
 /** What came of a change, in words that stay the same. */
 type Result =
@@ -70,7 +70,7 @@ export class StepJson implements StepReport {
 
 function changeJson(change: SideChange, { result, error }: Told) {
   return {
-    action: actionOf(change),
+    action: toAction(change),
     id: (change.before ?? change.after).id,
     name: changedName(change),
     diff: changeText(change),

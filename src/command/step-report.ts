@@ -16,7 +16,7 @@ export interface StepReport {
 }
 
 /** What a change does to its definition. */
-export function actionOf({ before, after }: SideChange): 'make' | 'change' | 'remove' {
+export function toAction({ before, after }: SideChange): 'make' | 'change' | 'remove' {
   if (before === undefined) return 'make';
   return after === undefined ? 'remove' : 'change';
 }

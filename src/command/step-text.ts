@@ -5,7 +5,7 @@ import type { CommandWorld } from './command.ts';
 import type { DefinitionSide } from './definition-side.ts';
 import { failureText } from './run-command.ts';
 import { changedName, type SideChange, type SideComparison } from './side-comparison.ts';
-import { actionOf, type StepReport } from './step-report.ts';
+import { type StepReport, toAction } from './step-report.ts';
 
 const ACTION_WORDS = {
   make: { todo: 'to make', done: 'made' },
@@ -40,7 +40,7 @@ export class StepText implements StepReport {
     const rest = alone.length === 0 ? '' : `only ${this.#to}: ${names}; --delete takes them away\n`;
     const kinds = ['make', 'change', 'remove'] as const;
     const sizes = kinds.map((kind) => {
-      const size = changes.filter((change) => actionOf(change) === kind).length;
+      const size = changes.filter((change) => toAction(change) === kind).length;
       return `${count(size)} ${ACTION_WORDS[kind].todo}`;
     });
     const sum = `${this.#to}: ${sizes.join(', ')}, ${count(sameCount)} as they are\n`;
@@ -50,18 +50,18 @@ export class StepText implements StepReport {
   notBegun(): void {}
 
   made(change: SideChange): void {
-    this.#world.out(`${changedName(change)} is ${doneOf(change)}\n`);
+    this.#world.out(`${changedName(change)} is ${formatDone(change)}\n`);
   }
 
   ended({ refused, stopped, left }: Outcome): void {
     const { err } = this.#world;
     for (const { change, error } of refused) {
-      err(`${changedName(change)} is not ${doneOf(change)}: ${failureText(error)}\n`);
+      err(`${changedName(change)} is not ${formatDone(change)}: ${failureText(error)}\n`);
     }
     if (stopped === undefined) return;
     const { change, error } = stopped;
-    err(`${failureText(error)}\n${changedName(change)} may be ${doneOf(change)} or not\n`);
-    for (const each of left) err(`${changedName(each)} is not ${doneOf(each)}\n`);
+    err(`${failureText(error)}\n${changedName(change)} may be ${formatDone(change)} or not\n`);
+    for (const each of left) err(`${changedName(each)} is not ${formatDone(each)}\n`);
   }
 
   #tellProblems(problems: readonly string[]): void {
@@ -69,6 +69,6 @@ export class StepText implements StepReport {
   }
 }
 
-function doneOf(change: SideChange): string {
-  return ACTION_WORDS[actionOf(change)].done;
+function formatDone(change: SideChange): string {
+  return ACTION_WORDS[toAction(change)].done;
 }

@@ -13,9 +13,9 @@ import {
 } from './command.ts';
 import { readEvents, type StreamEvent } from './event-lines.ts';
 import {
+  createServiceClient,
   parseJson,
   type ServiceClient,
-  serviceOf,
   TOKEN_NOTE,
   UnreachableError,
   URL_FLAG,
@@ -46,14 +46,14 @@ Ctrl-C ends it.`,
   },
   notes: [TOKEN_NOTE],
   run: async (words, world) => {
-    const path = pathOf(words);
-    const client = serviceOf(words, world);
-    await follow({ client, path, show: showerOf(words, world), world, ended: world.ended() });
+    const path = formatPath(words);
+    const client = createServiceClient(words, world);
+    await follow({ client, path, show: createDisplay(words, world), world, ended: world.ended() });
     return 0;
   },
 };
 
-function pathOf(words: CommandWords): string {
+function formatPath(words: CommandWords): string {
   const source = mustBeOne('tail', 'the name of one source', words.positionals);
   const query = new URLSearchParams();
   for (const name of ['project', 'last', 'since']) {
@@ -140,7 +140,7 @@ function asUsage(error: unknown): unknown {
   return isUsage ? new UsageError(error.message) : error;
 }
 
-function showerOf(words: CommandWords, world: CommandWorld): Following['show'] {
+function createDisplay(words: CommandWords, world: CommandWorld): Following['show'] {
   if (words.has('json')) return (data) => world.out(`${data}\n`);
   return (data) => {
     const event = parseJson(data) as Readonly<Record<string, unknown>> | undefined;

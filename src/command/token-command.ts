@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { hint } from '../../engine/plan/binder/nearest-name.ts';
-import { echo, oneOf } from '../echo.ts';
+import { echo, formatChoices } from '../echo.ts';
 import { ServiceError } from '../errors.ts';
 import { parseBytes } from '../setting-kind.ts';
 import { parseSettings } from '../settings.ts';
@@ -63,7 +63,7 @@ the id of a token. A LIST has commas between its names; without one the token is
   run: async (words, world) => {
     const [verb, ...names] = words.positionals;
     const act = mustFindVerb('token', VERBS, verb);
-    world.out(`${await act(storeOf(words, world), words, names)}\n`);
+    world.out(`${await act(createStore(words, world), words, names)}\n`);
     return 0;
   },
 };
@@ -100,12 +100,12 @@ async function create(
     const text = words.find(option);
     if (text !== undefined) order[member] = text;
   }
-  const made = await store.create({ ...order, ...quotaOf(words) }).catch(refuseOrder);
+  const made = await store.create({ ...order, ...parseQuota(words) }).catch(refuseOrder);
   return words.has('json') ? jsonText(made) : made.token;
 }
 
 /** The members that the options of quotas stand for; with `none` null. */
-function quotaOf(words: CommandWords): Record<string, number | null> {
+function parseQuota(words: CommandWords): Record<string, number | null> {
   const quota: Record<string, number | null> = {};
   for (const option of QUOTA_OPTIONS) {
     const text = words.find(option);
@@ -139,12 +139,14 @@ async function list(
   if (words.has('json')) return JSON.stringify(tokens, null, 2);
   if (tokens.length === 0) return 'no tokens';
   // Most services have no quotas.
-  const shown = QUOTA_COLUMNS.filter(([, textOf]) => tokens.some((token) => textOf(token) !== ''));
-  const lines = tokens.map((token) => lineOf(token, shown));
+  const shown = QUOTA_COLUMNS.filter(([, formatText]) =>
+    tokens.some((token) => formatText(token) !== ''),
+  );
+  const lines = tokens.map((token) => formatLine(token, shown));
   return textTable(lines, tokens.length);
 }
 
-type QuotaColumn = readonly [title: string, textOf: (token: ListedToken) => string];
+type QuotaColumn = readonly [title: string, formatText: (token: ListedToken) => string];
 
 /** Quotas and how much of them is used; empty for none. */
 const QUOTA_COLUMNS: readonly QuotaColumn[] = [
@@ -171,7 +173,7 @@ function quotaText(
   return [used === undefined ? `${max} ${unit}` : `${used} of ${max} ${unit}`];
 }
 
-function lineOf(
+function formatLine(
   token: ListedToken,
   quotaColumns: readonly QuotaColumn[],
 ): Readonly<Record<string, string>> {
@@ -183,7 +185,9 @@ function lineOf(
     name,
     scopes: scopes.join(', '),
     'bound to': bounds.join('; ') || '–',
-    ...Object.fromEntries(quotaColumns.map(([title, textOf]) => [title, textOf(token) || '–'])),
+    ...Object.fromEntries(
+      quotaColumns.map(([title, formatText]) => [title, formatText(token) || '–']),
+    ),
     expires: expires_at ?? '–',
     id: from === 'settings' ? 'of the settings' : id,
   };
@@ -195,16 +199,16 @@ async function limit(
   names: readonly string[],
 ): Promise<string> {
   rejectOptions('limit', words, [...ORDER_LISTS, ...ORDER_TEXTS.keys()]);
-  const change = quotaOf(words);
+  const change = parseQuota(words);
   if (Object.keys(change).length === 0) {
-    const options = oneOf(QUOTA_OPTIONS.map((option) => `--${option}`));
+    const options = formatChoices(QUOTA_OPTIONS.map((option) => `--${option}`));
     throw new UsageError(`limit must have ${options}`);
   }
   const token = await mustFind(store, oneName('limit', names));
   const changed = await store.changeQuota(token.id, change).catch(refuseOrder);
   if (words.has('json')) return jsonText(changed);
-  const texts = QUOTA_COLUMNS.flatMap(([title, textOf]) => {
-    const text = textOf(changed);
+  const texts = QUOTA_COLUMNS.flatMap(([title, formatText]) => {
+    const text = formatText(changed);
     return text === '' ? [] : [`${text} ${title}`];
   });
   return `${changed.name}: ${texts.join(', ') || '–'}`;
@@ -248,7 +252,7 @@ function rejectOptions(verb: string, words: CommandWords, options: readonly stri
     throw new UsageError(`--${given} is for create; ${verb} does not take it`);
 }
 
-function storeOf(words: CommandWords, world: CommandWorld): TokenStore {
+function createStore(words: CommandWords, world: CommandWorld): TokenStore {
   const url = urlOption(words);
   const dataDir = words.find('data-dir');
   const settings = parseSettings(world.environment);

@@ -69,11 +69,13 @@ export class DefinitionProblems {
    * may be what a wrong line was to give.
    */
   check(): void {
-    const rankOf = ({ position: { line, column } }: DefinitionError): number =>
+    const computeRank = ({ position: { line, column } }: DefinitionError): number =>
       line === FILE_START.line && column === FILE_START.column ? Number.POSITIVE_INFINITY : line;
     const inOrder = this.#found.sort(
       (left, right) =>
-        (rankOf(left) < rankOf(right) ? -1 : Number(rankOf(left) > rankOf(right))) ||
+        (computeRank(left) < computeRank(right)
+          ? -1
+          : Number(computeRank(left) > computeRank(right))) ||
         left.position.column - right.position.column,
     );
     const [first, ...others] = inOrder;

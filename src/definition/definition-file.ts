@@ -43,7 +43,7 @@
 import { hint } from '../../engine/plan/binder/nearest-name.ts';
 import { nameId } from '../../ingest/name-id.ts';
 import { isUuid } from '../../ingest/source.ts';
-import { echo, echoNumber, oneOf } from '../echo.ts';
+import { echo, echoNumber, formatChoices } from '../echo.ts';
 import { CACHE_S_MAX, DEFINITION_ROWS_MAX, NAME_LENGTH_MAX, PARAMETERS_MAX } from '../limits.ts';
 import { PROFILE_NAMES, type ProfileName } from '../profile.ts';
 import type { Definition, ParameterDefinition } from './definition.ts';
@@ -66,7 +66,7 @@ export type DefinitionFile = {
   /** Whether it gives an id, in the profile. */
   readonly hasId: boolean;
   /** Where the value of a key stands, or a parameter; the file's start when it has none. */
-  readonly positionOf: (name: string, kind?: 'key' | 'param') => Position;
+  readonly getPosition: (name: string, kind?: 'key' | 'param') => Position;
 };
 
 /** One header line, taken apart; positions are those of its key and its value. */
@@ -104,7 +104,7 @@ const ROWS_MAX_DEFAULT = 1000;
 const NAMESPACE = Buffer.from('1f6d0c52b7e34d0f8a1d3e9b5c7a2406', 'hex');
 
 /** The id of a definition whose file gives none. */
-export function definitionIdOf(name: string): string {
+export function computeDefinitionId(name: string): string {
   return nameId(NAMESPACE, name);
 }
 
@@ -123,7 +123,7 @@ export function parseDefinitionFile(
   };
   const problems = new DefinitionProblems(refuse);
   const lines = fileText.split('\n');
-  const headerCount = headerCountOf(lines);
+  const headerCount = countHeaderLines(lines);
   const header = readHeader(lines.slice(0, headerCount), profile, problems);
   const headerLineCount = problems.attempt(() => findStatement(lines, headerCount, refuse)) ?? 0;
   const value = <T>(key: string, parse: (line: HeaderLine, refuse: Refuse) => T): T | undefined => {
@@ -135,7 +135,7 @@ export function parseDefinitionFile(
   }
   const name = value('name', parseName) ?? '';
   const definition: Definition = {
-    id: value('id', parseId) ?? definitionIdOf(name),
+    id: value('id', parseId) ?? computeDefinitionId(name),
     name,
     aliases: value('alias', parseAliases) ?? [],
     description: value('description', (line) => line.value) ?? '',
@@ -150,17 +150,17 @@ export function parseDefinitionFile(
   };
   problems.check();
   checkTogether(definition, header, refuse);
-  const positionOf: DefinitionFile['positionOf'] = (name, kind = 'key') => {
+  const getPosition: DefinitionFile['getPosition'] = (name, kind = 'key') => {
     const parameter = definition.parameters.findIndex((other) => other.name === name);
     const line = kind === 'key' ? header.single.get(name) : header.parameters[parameter];
     return line?.valueAt ?? FILE_START;
   };
   const hasId = header.single.has('id');
-  return { definition, headerLineCount, namesProfile: header.namesProfile, hasId, positionOf };
+  return { definition, headerLineCount, namesProfile: header.namesProfile, hasId, getPosition };
 }
 
 /** Lines before the first that is no comment; all where there is none. */
-function headerCountOf(lines: readonly string[]): number {
+function countHeaderLines(lines: readonly string[]): number {
   const end = lines.findIndex((line) => !line.startsWith('--'));
   return end === -1 ? lines.length : end;
 }
@@ -168,10 +168,10 @@ function headerCountOf(lines: readonly string[]): number {
 /** Lines above the statement; refuses a file without one. */
 function findStatement(lines: readonly string[], headerCount: number, refuse: Refuse): number {
   if (headerCount === lines.length) {
-    refuse(endOf(lines), 'the header must be followed by a statement; got the end of the file');
+    refuse(getEnd(lines), 'the header must be followed by a statement; got the end of the file');
   }
   const emptyCount = lines.slice(headerCount).findIndex((line) => line.trim() !== '');
-  if (emptyCount === -1) refuse(endOf(lines), 'a statement must follow the header; got nothing');
+  if (emptyCount === -1) refuse(getEnd(lines), 'a statement must follow the header; got nothing');
   return headerCount + emptyCount;
 }
 
@@ -209,10 +209,13 @@ function readHeader(
 function checkKey({ key, profile, keyAt }: HeaderLine, refuse: Refuse): void {
   if (!KEYS.includes(key)) {
     const near = hint(key, KEYS);
-    refuse(keyAt, `a header key must be ${oneOf(KEYS)}; got ${echo(key)}${near}`);
+    refuse(keyAt, `a header key must be ${formatChoices(KEYS)}; got ${echo(key)}${near}`);
   }
   if (profile === undefined || PROFILE_NAMES.some((name) => name === profile)) return;
-  refuse(keyAt, `the profile of a key must be ${oneOf(PROFILE_NAMES)}; got ${echo(profile)}`);
+  refuse(
+    keyAt,
+    `the profile of a key must be ${formatChoices(PROFILE_NAMES)}; got ${echo(profile)}`,
+  );
 }
 
 /** The lines that name the profile, or none, each by what it tells of: its key, or its parameter. */
@@ -362,6 +365,6 @@ function checkTogether(definition: Definition, header: Header, refuse: Refuse): 
   }
 }
 
-function endOf(lines: readonly string[]): Position {
+function getEnd(lines: readonly string[]): Position {
   return { line: lines.length, column: (lines.at(-1) ?? '').length + 1 };
 }

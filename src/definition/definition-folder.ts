@@ -33,7 +33,7 @@ export class DefinitionFolder {
   }
 
   /** The name of a file by its path; `undefined` for one of another folder. */
-  nameOf(file: string): string | undefined {
+  findName(file: string): string | undefined {
     return file === join(this.#folder, basename(file)) ? basename(file) : undefined;
   }
 
@@ -48,7 +48,7 @@ export class DefinitionFolder {
     const known = new Map<string, { readonly mark: string; readonly found: FoundFile }>();
     for (const name of names) {
       const file = join(this.#folder, name);
-      const mark = await markOf(file);
+      const mark = await readMark(file);
       const before = this.#known.get(name);
       const isSame = before?.mark === mark;
       known.set(name, isSame ? before : { mark, found: { file, text: await readOrProblem(file) } });
@@ -75,7 +75,7 @@ export class DefinitionFolder {
 }
 
 /** Another text whenever the file is another, or has been written to; of a link, what it leads to. */
-async function markOf(file: string): Promise<string> {
+async function readMark(file: string): Promise<string> {
   try {
     const { dev, ino, size, mtimeNs, ctimeNs } = await stat(file, { bigint: true });
     return [dev, ino, size, mtimeNs, ctimeNs].join(' ');

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { echo, echoValue, oneOf } from '../echo.ts';
+import { echo, echoValue, formatChoices } from '../echo.ts';
 import { ServiceError } from '../errors.ts';
 import { PARAMETER_TYPES, type ParameterDefinition } from './definition.ts';
 import { definitionFileText } from './definition-text.ts';
@@ -19,7 +19,7 @@ const TEXT = z.string('must be a string');
 const PARAMETER = z.strictObject(
   {
     name: WORD,
-    type: z.enum(PARAMETER_TYPES, `must be ${oneOf(PARAMETER_TYPES)}`),
+    type: z.enum(PARAMETER_TYPES, `must be ${formatChoices(PARAMETER_TYPES)}`),
     required: z.boolean('must be true or false').optional(),
     default: TEXT.optional(),
     enum: z.array(TEXT, 'must be a list').min(1, 'must not be empty').optional(),
@@ -97,7 +97,7 @@ export function parseResource(value: unknown, current: Endpoint | undefined): De
     checkWellFormed(parsed.data);
     return parsed.data;
   }
-  const reasons = parsed.error.issues.map((issue) => reasonOf(issue, value));
+  const reasons = parsed.error.issues.map((issue) => formatReason(issue, value));
   throw new ServiceError('invalid_definition', reasons.join('; '));
 }
 
@@ -169,7 +169,7 @@ function checkWellFormed({ query, description = '' }: DefinitionResource): void 
   }
 }
 
-function reasonOf(issue: z.core.$ZodIssue, value: unknown): string {
+function formatReason(issue: z.core.$ZodIssue, value: unknown): string {
   const path = issue.path.map((step) => (typeof step === 'number' ? `[${step}]` : String(step)));
   const place = path.length === 0 ? 'a definition' : path.join('.').replaceAll('.[', '[');
   if (issue.code === 'unrecognized_keys') {

@@ -1,4 +1,4 @@
-import { echo, oneOf } from '../echo.ts';
+import { echo, formatChoices } from '../echo.ts';
 import { NAME_LENGTH_MAX } from '../limits.ts';
 import { PARAMETER_TYPES, type ParameterDefinition, type ParameterType } from './definition.ts';
 import type { Position, Refuse } from './definition-error.ts';
@@ -41,7 +41,10 @@ export function parseParameterLine(
   }
   if (name.text === TOKEN_PARAMETER) refuse(name.at, TOKEN_REASON);
   if (!isParameterType(type.text)) {
-    return refuse(type.at, `the type must be ${oneOf(PARAMETER_TYPES)}; got ${echo(type.text)}`);
+    return refuse(
+      type.at,
+      `the type must be ${formatChoices(PARAMETER_TYPES)}; got ${echo(type.text)}`,
+    );
   }
   const options = readOptions(rest, refuse);
   if (options.required && options.default !== undefined) {
@@ -153,7 +156,7 @@ function checkTexts(parameter: ParameterDefinition, options: Options, refuse: Re
   if (values !== undefined && !values.includes(given)) {
     refuse(
       options.default!.at,
-      `the default of ${name} must be ${oneOf(values)}; got ${echo(given)}`,
+      `the default of ${name} must be ${formatChoices(values)}; got ${echo(given)}`,
     );
   }
 }

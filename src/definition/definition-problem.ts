@@ -19,7 +19,7 @@ export type DefinitionProblem = {
 };
 
 /** An error as it is told. */
-export function problemOf(
+export function toProblem(
   origin: Origin,
   { file, reason, position, caret }: DefinitionError,
   isServed: boolean,

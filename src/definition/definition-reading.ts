@@ -33,7 +33,7 @@ export async function readDefinitionFile(file: string): Promise<string> {
     if (cause instanceof DefinitionError) throw cause;
     throw problem(`a definition must be a file that can be read: ${systemReason(cause)}`);
   }
-  return definitionTextOf(file, bytes);
+  return decodeDefinitionText(file, bytes);
 }
 
 /** Nothing is read of what is no file, or too large. A pipe that nobody writes to would be waited for for ever. */
@@ -57,7 +57,7 @@ function sizeReason(size: number): string {
 }
 
 /** Bytes as the text of a definition. @throws DefinitionError when they are too many, or not UTF-8. */
-export function definitionTextOf(file: string, bytes: Uint8Array): string {
+export function decodeDefinitionText(file: string, bytes: Uint8Array): string {
   if (bytes.length > DEFINITION_BYTES_MAX) {
     throw new DefinitionError(file, '', FILE_START, sizeReason(bytes.length));
   }

@@ -10,7 +10,7 @@ import { DEFINITIONS_MAX, PARAMETERS_MAX } from '../limits.ts';
 import type { ParameterDefinition } from './definition.ts';
 import { DefinitionError, FILE_START } from './definition-error.ts';
 import type { Endpoint } from './endpoint.ts';
-import { sqlTypeOf } from './parameter-value.ts';
+import { toSqlType } from './parameter-value.ts';
 import { ParameterSchema } from './parameters.ts';
 import { problemIn, type SavedDefinition } from './saved-definition.ts';
 
@@ -68,7 +68,7 @@ export class DefinitionSet {
       else refused.set(each, error);
     }
     for (const each of saved) {
-      this.#results.set(each, refused.get(each) ?? this.#outcomeOf(each).result);
+      this.#results.set(each, refused.get(each) ?? this.#getOutcome(each).result);
     }
     this.#extend(saved);
     const endpoints: Endpoint[] = [];
@@ -84,7 +84,7 @@ export class DefinitionSet {
   }
 
   /** What was bound of a definition; `undefined` where it cannot be called, or is no part of the set. */
-  endpointOf(saved: SavedDefinition): Endpoint | undefined {
+  findEndpoint(saved: SavedDefinition): Endpoint | undefined {
     const result = this.#results.get(saved);
     return result instanceof DefinitionError ? undefined : result;
   }
@@ -97,7 +97,7 @@ export class DefinitionSet {
       const own = this.#results.get(each);
       if (extended === undefined || !isEndpoint(own)) continue;
       const target = this.#byName.get(extended);
-      const base = target && this.#outcomeOf(target).result;
+      const base = target && this.#getOutcome(target).result;
       if (target === undefined) {
         const near = hint(extended, this.#byName.keys());
         this.#results.set(each, extensionError(each, `${NO_DEFINITION}${near}`));
@@ -125,14 +125,14 @@ export class DefinitionSet {
     }
     const sameId = this.#byId.get(id);
     if (sameId !== undefined) {
-      const reason = `id ${id} is that of ${sameId.definition.name} already, ${placeOf(sameId)}`;
-      return problemIn(saved, saved.positionOf('id'), reason, 'conflict');
+      const reason = `id ${id} is that of ${sameId.definition.name} already, ${formatPlace(sameId)}`;
+      return problemIn(saved, saved.getPosition('id'), reason, 'conflict');
     }
     const taken = [name, ...aliases].find((other) => this.#byName.has(other));
     if (taken === undefined) return undefined;
     const owner = must(this.#byName.get(taken));
-    const reason = `name ${taken} is one of the endpoint ${owner.definition.id} already, ${placeOf(owner)}`;
-    const position = saved.positionOf(taken === name ? 'name' : 'alias');
+    const reason = `name ${taken} is one of the endpoint ${owner.definition.id} already, ${formatPlace(owner)}`;
+    const position = saved.getPosition(taken === name ? 'name' : 'alias');
     return problemIn(saved, position, reason, 'conflict');
   }
 
@@ -143,7 +143,7 @@ export class DefinitionSet {
   }
 
   /** Ends: a definition that comes to itself is refused when it is bound, before its views are asked. */
-  #outcomeOf(saved: SavedDefinition): Outcome {
+  #getOutcome(saved: SavedDefinition): Outcome {
     const known = this.#outcomes.get(saved);
     if (known !== undefined) return known;
     const before = this.#before === undefined ? undefined : this.#before.#outcomes.get(saved);
@@ -164,7 +164,7 @@ export class DefinitionSet {
       find: (name) => {
         const found = this.#byName.get(name);
         asked.set(name, found);
-        return found && viewOf(found);
+        return found && toView(found);
       },
       names: () => [...this.#byName.keys()],
     };
@@ -194,13 +194,13 @@ export class DefinitionSet {
       ...{ definition, origin, fileText, namesProfile, query, declared },
       callerTables: [query.commonTables],
       parameters: new ParameterSchema(declared),
-      views: viewsOf(definition.name, asked),
+      views: createViews(definition.name, asked),
     };
   }
 
   /** The parameters of a definition that `saved` selects from. @throws DefinitionError */
   #declaredBy(view: SavedDefinition, saved: SavedDefinition): readonly ParameterDefinition[] {
-    const { result } = this.#outcomeOf(view);
+    const { result } = this.#getOutcome(view);
     if (!(result instanceof DefinitionError)) return result.declared;
     const { name } = view.definition;
     throw problemIn(saved, statementStart(saved), `${name} cannot be called: ${result.reason}`);
@@ -219,7 +219,7 @@ function isSameList(left: readonly Endpoint[], right: readonly Endpoint[]): bool
 
 function extensionError(saved: SavedDefinition, reason: string): DefinitionError {
   const { extended = '' } = saved.definition;
-  return problemIn(saved, saved.positionOf('extends'), `it cannot extend ${extended}: ${reason}`);
+  return problemIn(saved, saved.getPosition('extends'), `it cannot extend ${extended}: ${reason}`);
 }
 
 /** Why a definition cannot add to the first of these, which the others extend already; `undefined`: it can. */
@@ -243,13 +243,13 @@ function extendedEndpoint(parts: readonly Endpoint[]): Endpoint {
   const base = must(parts[0]);
   const views: Views = {
     name: base.views.name,
-    find: (name) => firstOf(parts, (part) => part.views.find(name)),
+    find: (name) => findFirst(parts, (part) => part.views.find(name)),
     names: () => [...new Set(parts.flatMap((part) => part.views.names()))],
   };
   return { ...base, callerTables: parts.map(({ query }) => query.commonTables), views };
 }
 
-function firstOf<T>(parts: readonly Endpoint[], find: (part: Endpoint) => T | undefined) {
+function findFirst<T>(parts: readonly Endpoint[], find: (part: Endpoint) => T | undefined) {
   for (const part of parts) {
     const found = find(part);
     if (found !== undefined) return found;
@@ -258,24 +258,24 @@ function firstOf<T>(parts: readonly Endpoint[], find: (part: Endpoint) => T | un
 }
 
 /** Where a definition is, as a clause. */
-function placeOf({ origin, file }: SavedDefinition): string {
+function formatPlace({ origin, file }: SavedDefinition): string {
   if (origin === 'built-in') return 'which is built in';
   return origin === 'api' ? 'which was made over HTTP' : `of the file ${basename(file)}`;
 }
 
-function viewOf({ definition: { name, text, parameters } }: SavedDefinition): View {
+function toView({ definition: { name, text, parameters } }: SavedDefinition): View {
   return { name, text, parameters: typed(parameters) };
 }
 
 /** What was found while a text was bound, and nothing besides. */
-function viewsOf(name: string, asked: ReadonlyMap<string, SavedDefinition | undefined>): Views {
+function createViews(name: string, asked: ReadonlyMap<string, SavedDefinition | undefined>): Views {
   const found = new Map<string, View>();
-  for (const [key, saved] of asked) if (saved !== undefined) found.set(key, viewOf(saved));
+  for (const [key, saved] of asked) if (saved !== undefined) found.set(key, toView(saved));
   return { name, find: (key) => found.get(key), names: () => [...found.keys()] };
 }
 
 function typed(parameters: readonly ParameterDefinition[]): View['parameters'] {
-  return parameters.map(({ name, type }) => ({ name, type: sqlTypeOf(type) }));
+  return parameters.map(({ name, type }) => ({ name, type: toSqlType(type) }));
 }
 
 function prepare(saved: SavedDefinition, views: Views, engine: Preparing): PreparedQuery {
@@ -324,20 +324,20 @@ function checkParameters(
   query: PreparedQuery,
   declared: readonly ParameterDefinition[],
 ): void {
-  const { definition, positionOf } = saved;
+  const { definition, getPosition } = saved;
   const reader = declared.find(
     ({ name, from }) => name === SQL_PARAMETER || from.includes(SQL_PARAMETER),
   );
   if (definition.isSandboxed && reader !== undefined) {
     const reason =
       'no parameter may be read from sql where sandbox is enabled: a call brings its own text so';
-    throw problemIn(saved, positionOf(reader.name, 'param'), reason);
+    throw problemIn(saved, getPosition(reader.name, 'param'), reason);
   }
   const used = new Set(query.bound.parameters.map((name) => name.toLowerCase()));
   const unused = definition.parameters.filter(({ name }) => !used.has(name.toLowerCase()));
   const [first, ...others] = unused.map(({ name }) => {
     const reason = `parameter ${name} is declared, but the statement does not use @${name}`;
-    return problemIn(saved, positionOf(name, 'param'), reason);
+    return problemIn(saved, getPosition(name, 'param'), reason);
   });
   if (first !== undefined) {
     first.further.push(...others);

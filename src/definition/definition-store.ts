@@ -41,9 +41,9 @@ export class DefinitionStore {
     for (const name of [...names].sort()) {
       const path = join(this.#folder, name);
       if (name.endsWith(TEMPORARY_ENDING)) await this.#disk.remove(path);
-      const id = idOf(name);
+      const id = parseId(name);
       if (id === undefined || files.has(id)) continue;
-      const whole = this.pathOf(id);
+      const whole = this.formatPath(id);
       const copy = await this.#readFile(whole + COPY_ENDING);
       files.set(id, judgePair(await this.#readFile(whole), copy));
     }
@@ -53,19 +53,19 @@ export class DefinitionStore {
   /** Writes a text, in place of the one before. After a rejection with a `DiskError` either of the two may be there. */
   async write(id: string, fileText: string): Promise<void> {
     await this.#makeFolder();
-    await writePair(this.#disk, this.pathOf(id), fileText);
+    await writePair(this.#disk, this.formatPath(id), fileText);
   }
 
   /** Rejects with a `DiskError`; it may be gone all the same. */
   async remove(id: string): Promise<void> {
-    const path = this.pathOf(id);
+    const path = this.formatPath(id);
     // The copy first: the file without it is what it was, and the copy alone would be put back.
     await this.#disk.remove(path + COPY_ENDING).catch(passOverMissing);
     await this.#disk.remove(path).catch(passOverMissing);
     await this.#disk.syncFolder(this.#folder);
   }
 
-  pathOf(id: string): string {
+  formatPath(id: string): string {
     return join(this.#folder, id + DEFINITION_ENDING);
   }
 
@@ -93,7 +93,7 @@ export class DefinitionStore {
 }
 
 /** `undefined` for a name that neither a definition nor its copy has. */
-function idOf(name: string): string | undefined {
+function parseId(name: string): string | undefined {
   const whole = name.endsWith(COPY_ENDING) ? name.slice(0, -COPY_ENDING.length) : name;
   if (!whole.endsWith(DEFINITION_ENDING)) return undefined;
   const id = whole.slice(0, -DEFINITION_ENDING.length);

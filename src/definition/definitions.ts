@@ -4,15 +4,15 @@ import { SerialWork } from '../../ingest/serial-work.ts';
 import { systemReason } from '../../ingest/system-reason.ts';
 import { ServiceError } from '../errors.ts';
 import { DEFINITION_BYTES_MAX, DEPENDENTS_TOLD_MAX } from '../limits.ts';
-import { type Log, stackOf } from '../log.ts';
+import { formatStack, type Log } from '../log.ts';
 import type { ProfileName } from '../profile.ts';
 import { StartError } from '../start-error.ts';
 import { Catalogue, CatalogueError, readBuiltIn } from './catalogue.ts';
 import { DefinitionError, FILE_START } from './definition-error.ts';
 import type { DefinitionFolder } from './definition-folder.ts';
 import { FolderError } from './definition-folder.ts';
-import { type DefinitionProblem, problemOf, servedText } from './definition-problem.ts';
-import { definitionTextOf } from './definition-reading.ts';
+import { type DefinitionProblem, servedText, toProblem } from './definition-problem.ts';
+import { decodeDefinitionText } from './definition-reading.ts';
 import { DefinitionSet, type Preparing, type UnboundDefinition } from './definition-set.ts';
 import type { DefinitionStore } from './definition-store.ts';
 import { withVersion } from './definition-text.ts';
@@ -92,9 +92,9 @@ export class Definitions {
 
   /** What is wrong at this moment. */
   problems(): readonly DefinitionProblem[] {
-    const unread = Array.from(this.#unread.values(), (error) => problemOf('api', error, false));
+    const unread = Array.from(this.#unread.values(), (error) => toProblem('api', error, false));
     const unbound = this.#set.problems.map(({ saved, error }) =>
-      problemOf(saved.origin, error, false),
+      toProblem(saved.origin, error, false),
     );
     return [...unread, ...unbound, ...this.#folderFiles.problems()];
   }
@@ -204,7 +204,7 @@ export class Definitions {
     for (const error of damage) log({ level: 'error', event: 'kept_definition_damaged', error });
     const restored = new Map<string, SavedDefinition>();
     for (const { file, fileText } of files) {
-      const name = folder.nameOf(file);
+      const name = folder.findName(file);
       if (name === undefined) continue;
       try {
         restored.set(name, readSaved({ origin: 'folder', file, fileText }, profile));
@@ -213,7 +213,7 @@ export class Definitions {
       }
     }
     const set = this.#bind(this.#stored, restored.values(), new Set());
-    const bound = [...restored].filter(([, saved]) => set.endpointOf(saved) !== undefined);
+    const bound = [...restored].filter(([, saved]) => set.findEndpoint(saved) !== undefined);
     this.#folderFiles.restore(new Map(bound));
   }
 
@@ -237,9 +237,9 @@ export class Definitions {
     });
     const stored = new Map<string, SavedDefinition>();
     for (const [id, pair] of files) {
-      const file = store.pathOf(id);
+      const file = store.formatPath(id);
       try {
-        const fileText = definitionTextOf(file, wholeBytesOf(file, pair));
+        const fileText = decodeDefinitionText(file, mustFindBytes(file, pair));
         const saved = readSaved({ origin: 'api', file, fileText }, profile);
         checkId(saved, id);
         stored.set(id, saved);
@@ -257,7 +257,7 @@ export class Definitions {
     const { store, log } = this.#options;
     if (pair.kind === 'whole' && pair.isPaired) return;
     if (pair.kind === 'whole' && pair.isDamaged) {
-      log({ level: 'error', event: 'definition_file_repaired', file: store.pathOf(id) });
+      log({ level: 'error', event: 'definition_file_repaired', file: store.formatPath(id) });
     }
     await store.write(id, fileText).catch((error: unknown) => {
       if (!(error instanceof DiskError)) throw error;
@@ -270,12 +270,12 @@ export class Definitions {
     files: Iterable<SavedDefinition>,
     newcomers: ReadonlySet<SavedDefinition>,
   ): DefinitionSet {
-    const rankOf = (saved: SavedDefinition): number => {
+    const computeRank = (saved: SavedDefinition): number => {
       if (newcomers.has(saved)) return 2;
-      return this.#set.endpointOf(saved) === undefined ? 1 : 0;
+      return this.#set.findEndpoint(saved) === undefined ? 1 : 0;
     };
     const others = [...stored.values(), ...files];
-    others.sort((left, right) => rankOf(left) - rankOf(right));
+    others.sort((left, right) => computeRank(left) - computeRank(right));
     return new DefinitionSet([...this.#builtIn, ...others], {
       engine: this.#options.engine,
       after: this.#set,
@@ -283,12 +283,12 @@ export class Definitions {
   }
 
   /** Problems of a set that are none now: of newcomers, and of those that are called today. */
-  #harmOf(
+  #listHarm(
     set: DefinitionSet,
     newcomers: ReadonlySet<SavedDefinition>,
   ): readonly UnboundDefinition[] {
     return set.problems.filter(
-      ({ saved }) => newcomers.has(saved) || this.#set.endpointOf(saved) !== undefined,
+      ({ saved }) => newcomers.has(saved) || this.#set.findEndpoint(saved) !== undefined,
     );
   }
 
@@ -301,12 +301,12 @@ export class Definitions {
     const { fileText, version } = next;
     const kept = withVersion(fileText, version);
     checkSize(kept);
-    const read = readSaved({ origin: 'api', file: store.pathOf(id), fileText }, profile);
+    const read = readSaved({ origin: 'api', file: store.formatPath(id), fileText }, profile);
     const saved = { ...read, definition: { ...read.definition, version } };
     checkId(saved, id);
     const stored = new Map(this.#stored).set(id, saved);
     const set = this.#bind(stored, this.#folderFiles.inForce(), new Set([saved]));
-    const harm = this.#harmOf(set, new Set([saved]));
+    const harm = this.#listHarm(set, new Set([saved]));
     const own = harm.find((problem) => problem.saved === saved);
     if (own !== undefined) throw own.error;
     checkHarmless(harm);
@@ -319,7 +319,7 @@ export class Definitions {
     const stored = new Map(this.#stored);
     stored.delete(id);
     const set = this.#bind(stored, this.#folderFiles.inForce(), new Set());
-    checkHarmless(this.#harmOf(set, new Set()));
+    checkHarmless(this.#listHarm(set, new Set()));
     await durably(() => this.#options.store.remove(id));
     this.#unread.delete(id);
     this.#adopt(set, stored, by);
@@ -354,7 +354,7 @@ export class Definitions {
   #tryFolder(): DefinitionSet | undefined {
     return this.#folderFiles.settle((saved, newcomers) => {
       const bound = this.#bind(this.#stored, saved, newcomers);
-      return { set: bound, harm: this.#harmOf(bound, newcomers) };
+      return { set: bound, harm: this.#listHarm(bound, newcomers) };
     }, this.#set);
   }
 
@@ -365,7 +365,7 @@ export class Definitions {
     const files = [...this.#folderFiles.inForce()];
     const work = this.#keeping.run(() => kept.keep(files));
     work.catch((error: unknown) => {
-      log({ level: 'error', event: 'definitions_not_kept', error: stackOf(error) });
+      log({ level: 'error', event: 'definitions_not_kept', error: formatStack(error) });
     });
   }
 
@@ -440,7 +440,7 @@ function checkSize(fileText: string): void {
 }
 
 /** @throws DefinitionError where neither the file nor its copy is whole. */
-function wholeBytesOf(file: string, pair: CheckedPair): Uint8Array {
+function mustFindBytes(file: string, pair: CheckedPair): Uint8Array {
   if (pair.kind === 'whole' || pair.kind === 'old') return pair.body;
   const reason =
     'a definition must match its checksum; this file and its copy are damaged: make it again, or remove it';
@@ -452,7 +452,7 @@ function checkId(saved: SavedDefinition, id: string): void {
   const got = saved.definition.id;
   if (got === id) return;
   const reason = `id must be ${id}, under which the definition is kept; got ${got}`;
-  throw new DefinitionError(saved.file, saved.fileText, saved.positionOf('id'), reason);
+  throw new DefinitionError(saved.file, saved.fileText, saved.getPosition('id'), reason);
 }
 
 /** @throws ServiceError where others could no longer be called. */

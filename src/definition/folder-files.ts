@@ -1,7 +1,7 @@
 import type { ProfileName } from '../profile.ts';
 import { DefinitionError, FILE_START } from './definition-error.ts';
 import type { FolderError, FoundFile } from './definition-folder.ts';
-import { type DefinitionProblem, problemOf } from './definition-problem.ts';
+import { type DefinitionProblem, toProblem } from './definition-problem.ts';
 import type { DefinitionSet, UnboundDefinition } from './definition-set.ts';
 import { readSaved, type SavedDefinition } from './saved-definition.ts';
 
@@ -162,7 +162,7 @@ export class FolderFiles {
         const { set, harm } = this.#try(attempt, [change]);
         const worst = harm.find(({ saved }) => saved === change.saved) ?? harm[0];
         if (worst !== undefined) {
-          refused.set(change.name, this.#refusalOf(change, worst));
+          refused.set(change.name, this.#createRefusal(change, worst));
           continue;
         }
         this.accept([change]);
@@ -195,7 +195,7 @@ export class FolderFiles {
     }
   }
 
-  #refusalOf(
+  #createRefusal(
     { name, saved }: FileChange,
     { saved: other, error }: UnboundDefinition,
   ): DefinitionProblem {
@@ -210,7 +210,7 @@ export class FolderFiles {
   }
 
   #problem(name: string, error: DefinitionError): DefinitionProblem {
-    return problemOf('folder', error, this.#inForce.has(name));
+    return toProblem('folder', error, this.#inForce.has(name));
   }
 }
 

@@ -75,7 +75,7 @@ export class KeptFiles {
       this.#kept.set(file, fileText);
     }
     const gone = [...this.#kept.keys()].filter((file) => !wanted.has(file));
-    const paths = [...gone.map((file) => this.#pathOf(file)), ...this.#damaged];
+    const paths = [...gone.map((file) => this.#formatPath(file)), ...this.#damaged];
     for (const path of paths) await this.#disk.remove(path).catch(passOverMissing);
     if (paths.length > 0) await this.#disk.syncFolder(this.#folder);
     for (const file of gone) this.#kept.delete(file);
@@ -88,7 +88,7 @@ export class KeptFiles {
       await this.#disk.syncFolder(dirname(this.#folder));
       this.#isMade = true;
     }
-    const path = this.#pathOf(kept.file);
+    const path = this.#formatPath(kept.file);
     await writeChecked(this.#disk, path, `${JSON.stringify(kept.file)}\n${kept.fileText}`);
     this.#damaged.delete(path);
   }
@@ -105,7 +105,7 @@ export class KeptFiles {
   }
 
   /** A path may be longer than the name of a file. */
-  #pathOf(file: string): string {
+  #formatPath(file: string): string {
     return join(this.#folder, createHash('sha256').update(file).digest('hex') + KEPT_ENDING);
   }
 

@@ -25,7 +25,7 @@ const TYPES: Readonly<Record<ParameterType, TypeEntry>> = {
 };
 
 /** The engine's type of a declared one. */
-export function sqlTypeOf(type: ParameterType): SqlType {
+export function toSqlType(type: ParameterType): SqlType {
   return TYPES[type].type;
 }
 

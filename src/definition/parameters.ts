@@ -3,7 +3,7 @@ import { must } from '../../engine/assert.ts';
 import type { SqlValue } from '../../engine/column/value.ts';
 import { PLUS_HINT } from '../../engine/function/time/time-zone.ts';
 import { nearestName } from '../../engine/plan/binder/nearest-name.ts';
-import { echo, oneOf } from '../echo.ts';
+import { echo, formatChoices } from '../echo.ts';
 import { type ErrorCode, ServiceError } from '../errors.ts';
 import { KNOWN_TEXT_LENGTH_MAX, KNOWN_TEXTS_MAX } from '../limits.ts';
 import type { ParameterDefinition, ParameterValues } from './definition.ts';
@@ -136,7 +136,7 @@ function findText(definition: ParameterDefinition, texts: ParameterTexts): strin
 
 function valueSchema(definition: ParameterDefinition): z.ZodType<SqlValue, string | undefined> {
   const { name, type, required, values } = definition;
-  const wanted = values === undefined ? wantedBy(type) : oneOf(values);
+  const wanted = values === undefined ? wantedBy(type) : formatChoices(values);
   return z
     .string()
     .optional()

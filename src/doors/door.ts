@@ -12,7 +12,7 @@ import type { WireFormat } from '../../ingest/wire/wire-format.ts';
 import { authorizeDefaultSource, authorizeSource, type Grant } from '../access/grant.ts';
 import type { DailyUse } from '../access/quota-file.ts';
 import type { Quotas } from '../access/quotas.ts';
-import { tenantOf } from '../access/tenant.ts';
+import { toTenant } from '../access/tenant.ts';
 import type { Clock } from '../clock.ts';
 import { type RefusalCode, ServiceError } from '../errors.ts';
 import type { BodyReader } from '../http/body.ts';
@@ -111,7 +111,7 @@ export function doorHandler<Notes>(
       quotas?.check(grant);
       intake.check(source);
     };
-    const terms = { bytesMax: BODY_BYTES_MAX, tenant: tenantOf(grant), check };
+    const terms = { bytesMax: BODY_BYTES_MAX, tenant: toTenant(grant), check };
     const posted = await bodies.use(request, response, terms, async (pieces, holdAnswer) => {
       const nowUs = clock.nowUs();
       const { headers } = request;
@@ -200,12 +200,12 @@ async function store(
 /** The addresses of each source, by their indexes. Lets other work run: a body may name many. */
 async function addressesBySource(
   addresses: PostContents['addresses'],
-  sourceOf: (address: string | undefined) => Source,
+  chooseSource: (address: string | undefined) => Source,
 ): Promise<ReadonlyMap<Source, readonly number[]>> {
   const bySource = new Map<Source, number[]>();
   const slices = new Slices(ADDRESSES_PER_SLICE);
   for (const [index, address] of addresses.entries()) {
-    const source = sourceOf(address);
+    const source = chooseSource(address);
     const known = bySource.get(source);
     if (known === undefined) bySource.set(source, [index]);
     else known.push(index);

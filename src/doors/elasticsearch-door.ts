@@ -65,7 +65,7 @@ export const ELASTICSEARCH_DOOR: Door<readonly BulkItem[]> = {
   sourceElse: 'default',
   answerBytes: (items) => items.reduce((sum, item) => sum + itemBytes(item), 0),
   tell: async (_request, response, { notes, refusals }) => {
-    const pieces = await answerPieces(notes, reasonsOf(refusals));
+    const pieces = await answerPieces(notes, toReasonMap(refusals));
     sendBytes(response, 200, 'application/json; charset=utf-8', pieces);
   },
   tellFailure: tellLikeElasticsearch,
@@ -86,7 +86,7 @@ function itemBytes({ index = '', id, event }: BulkItem): number {
 }
 
 /** Why each refused event was, where its reason is listed. */
-function reasonsOf({ events, reasons }: Refusals): ReadonlyMap<number, string | undefined> {
+function toReasonMap({ events, reasons }: Refusals): ReadonlyMap<number, string | undefined> {
   return new Map(events.map((event, index) => [event, reasons[index]]));
 }
 
@@ -119,17 +119,17 @@ function itemAnswer(
   const of = { _index: index ?? '', _id: id };
   if (event === undefined) {
     const reason = `logs are only stored, by index or create; got ${action}`;
-    return { [action]: { ...of, status: 400, error: errorOf('invalid_request', reason) } };
+    return { [action]: { ...of, status: 400, error: createError('invalid_request', reason) } };
   }
   if (refused.has(event)) {
     const reason = refused.get(event) ?? 'the event could not be taken';
-    return { [action]: { ...of, status: 400, error: errorOf('invalid_event', reason) } };
+    return { [action]: { ...of, status: 400, error: createError('invalid_event', reason) } };
   }
   const created = { ...of, _version: 1, result: 'created', status: 201 };
   return { [action]: created };
 }
 
-function errorOf(type: string, reason: string): { type: string; reason: string } {
+function createError(type: string, reason: string): { type: string; reason: string } {
   return { type, reason };
 }
 
@@ -139,7 +139,7 @@ function tellLikeElasticsearch({
   message,
   retryAfterS,
 }: Parameters<TellFailure>[0]): ReturnType<TellFailure> {
-  const cause = errorOf(code, message);
+  const cause = createError(code, message);
   const body = { error: { root_cause: [cause], ...cause }, status };
   const contentType = 'application/json; charset=utf-8';
   // rsyslog drops what any whole answer refuses, and only posts again where the connection has failed; others do

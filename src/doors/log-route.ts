@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { BODY_BYTES_MAX } from '../../ingest/limits.ts';
 import type { BodyForm } from '../../ingest/post-body.ts';
 import type { Quotas } from '../access/quotas.ts';
-import { tenantOf } from '../access/tenant.ts';
+import { toTenant } from '../access/tenant.ts';
 import type { Clock } from '../clock.ts';
 import type { BodyReader } from '../http/body.ts';
 import { readMediaType } from '../http/media-type.ts';
@@ -10,13 +10,13 @@ import { sendJson } from '../http/response.ts';
 import type { GuardedOperation } from '../http/route.ts';
 import type { OperationText } from '../openapi/operation-text.ts';
 import { LOGGED_ANSWERS, POST_TEXT } from '../openapi/post-text.ts';
-import { anyOf, listOf, objectOf, refTo } from '../openapi/schemas.ts';
+import { describeList, describeObject, describeUnion, refTo } from '../openapi/schemas.ts';
 import type { LogIntake } from '../store/log-intake.ts';
 import { checkRefusals } from './door.ts';
 import { findAddress, mustFindSource } from './post-address.ts';
 import { tellWarnings } from './post-warnings.ts';
 
-const EVENTS = listOf(refTo('Event'));
+const EVENTS = describeList(refTo('Event'));
 
 /** Media types that say a body has an event on each line. */
 const LINE_TYPES = [
@@ -56,7 +56,7 @@ export function logHandler(options: {
       quotas?.check(grant);
       intake.check(source);
     };
-    const terms = { bytesMax: BODY_BYTES_MAX, tenant: tenantOf(grant), check };
+    const terms = { bytesMax: BODY_BYTES_MAX, tenant: toTenant(grant), check };
     const stored = await bodies.use(request, response, terms, async (pieces) => {
       const post = await intake.decode({ pieces, format: form }, () => response.destroyed);
       try {
@@ -87,7 +87,11 @@ export const LOG_TEXT: OperationText = {
       'One event, a list of them, `{"batch": [...]}`, or NDJSON. A type that says nothing of the body, or none, is as good: what the body holds counts.',
     content: {
       'application/json': {
-        schema: anyOf([objectOf({ batch: listOf(refTo('Event')) }), refTo('Event'), EVENTS]),
+        schema: describeUnion([
+          describeObject({ batch: describeList(refTo('Event')) }),
+          refTo('Event'),
+          EVENTS,
+        ]),
         example: [{ event_message: 'order made', project: 'alpha', metadata: { order: 7 } }],
       },
       ...Object.fromEntries(

@@ -24,7 +24,7 @@ const CLOUD_EVENT = {
   data: { order: 7 },
 };
 
-const DOCUMENTS = doorOf({
+const DOCUMENTS = createDoor({
   summary: 'Store JSON objects as they are',
   format: documents,
   mediaTypes: JSON_TYPES,
@@ -32,7 +32,7 @@ const DOCUMENTS = doorOf({
   example: [{ message: 'order made', order: 7 }],
 });
 
-const SYSLOG = doorOf({
+const SYSLOG = createDoor({
   summary: 'Store syslog messages',
   format: syslog,
   mediaTypes: ['application/logplex-1', 'application/syslog', 'text/plain'],
@@ -45,7 +45,7 @@ export const LOGFLARE_DOORS: ReadonlyMap<string, Door<void>> = new Map([
   ['/vector', DOCUMENTS],
   [
     '/typecasts',
-    doorOf({
+    createDoor({
       summary: 'Store events whose numbers are strings',
       format: typecasts,
       mediaTypes: JSON_TYPES,
@@ -63,7 +63,7 @@ export const LOGFLARE_DOORS: ReadonlyMap<string, Door<void>> = new Map([
   // Its other form, Erlang's own (`application/bert`), is not read.
   [
     '/elixir/logger',
-    doorOf({
+    createDoor({
       summary: 'Store events of Elixir applications',
       format: elixirLogger,
       mediaTypes: JSON_TYPES,
@@ -73,7 +73,7 @@ export const LOGFLARE_DOORS: ReadonlyMap<string, Door<void>> = new Map([
   ],
   [
     '/cloud-event',
-    doorOf({
+    createDoor({
       summary: 'Store CloudEvents',
       format: cloudEvents,
       mediaTypes: [
@@ -87,7 +87,7 @@ export const LOGFLARE_DOORS: ReadonlyMap<string, Door<void>> = new Map([
   // Cloudflare names its NDJSON as it likes.
   [
     '/cloudflare',
-    doorOf({
+    createDoor({
       summary: 'Store log lines of Cloudflare Logpush',
       format: logpush,
       mediaTypes: [...JSON_TYPES, ...LINE_TYPES, 'text/plain'],
@@ -111,7 +111,7 @@ type Format = {
   readonly example: unknown;
 };
 
-function doorOf({
+function createDoor({
   summary,
   format,
   mediaTypes,
@@ -126,7 +126,7 @@ function doorOf({
     formats,
     bodyText: (mediaType) => ({
       schema: isJson(mediaType) ? ANY_EVENTS : TEXT,
-      example: exampleOf(example, mediaType),
+      example: formatExample(example, mediaType),
     }),
     answers: LOGGED_ANSWERS,
     sourceElse,
@@ -136,7 +136,7 @@ function doorOf({
 }
 
 /** As a body of the media type has it. */
-function exampleOf(example: unknown, mediaType: string): unknown {
+function formatExample(example: unknown, mediaType: string): unknown {
   if (mediaType.includes('-batch')) return [example];
   const isOnLines = LINE_TYPES.includes(mediaType) && Array.isArray(example);
   return isOnLines ? example.map((each) => `${JSON.stringify(each)}\n`).join('') : example;

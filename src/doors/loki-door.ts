@@ -1,5 +1,5 @@
 import { lokiPush } from '../../ingest/wire/loki-push.ts';
-import { listOf, objectOf } from '../openapi/schemas.ts';
+import { describeList, describeObject } from '../openapi/schemas.ts';
 import type { Door } from './door.ts';
 import { WARNINGS_TEXT } from './post-warnings.ts';
 
@@ -11,7 +11,7 @@ export const LOKI_DOOR: Door<void> = {
   summary: 'Store log lines of a Loki push',
   formats: new Map([['application/json', lokiPush]]),
   bodyText: () => ({
-    schema: objectOf({ streams: listOf({ type: 'object' }) }),
+    schema: describeObject({ streams: describeList({ type: 'object' }) }),
     example: {
       streams: [{ stream: { app: 'shop' }, values: [['1768478100000000000', 'order made']] }],
     },

@@ -6,7 +6,7 @@ import type { ServiceError } from '../errors.ts';
 import type { TellFailure } from '../http/failure.ts';
 import { sendBytes } from '../http/response.ts';
 import type { Schema } from '../openapi/operation-text.ts';
-import { objectOf, refTo } from '../openapi/schemas.ts';
+import { describeObject, refTo } from '../openapi/schemas.ts';
 import type { Door } from './door.ts';
 import { WARNINGS_TEXT } from './post-warnings.ts';
 
@@ -55,7 +55,7 @@ export const OTLP_DOOR: Door<void> = {
       description: 'Stored; `partialSuccess` tells which records were not, if any',
       headers: WARNINGS_TEXT,
       content: {
-        [JSON_TYPE]: { schema: objectOf({}, { partialSuccess: { type: 'object' } }) },
+        [JSON_TYPE]: { schema: describeObject({}, { partialSuccess: { type: 'object' } }) },
         [PROTOBUF]: { schema: BINARY },
       },
     },

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { UnreadableTimestamps } from '../../ingest/admission.ts';
-import { projectRuleOf } from '../../ingest/source.ts';
+import { formatProjectRule } from '../../ingest/source.ts';
 import { setWarnings, WARNINGS_HEADER } from '../http/warnings.ts';
 import type { Alterations, EventsWithoutProject } from '../store/log-intake.ts';
 
@@ -32,7 +32,7 @@ function projectWarnings(withoutProject: readonly EventsWithoutProject[]): reado
   const rest = withoutProject.length - told.length;
   const sentences = told.map(({ source, count }) => {
     const events = count === 1 ? '1 event names' : `${count} events name`;
-    return `${events} no project in ${projectRuleOf(source)}, where the source ${source.name} has it`;
+    return `${events} no project in ${formatProjectRule(source)}, where the source ${source.name} has it`;
   });
   return rest === 0 ? sentences : [...sentences, `so do events of ${rest} more sources`];
 }

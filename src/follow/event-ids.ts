@@ -34,11 +34,11 @@ export class EventIds {
   }
 
   /** The id of the event with this number. */
-  idOf(source: string, number: number): string {
+  createId(source: string, number: number): string {
     const block = Buffer.alloc(BLOCK_SIZE);
     block.writeBigUInt64BE(BigInt(number));
     randomFillSync(block, RANDOM_START, CHECK_START - RANDOM_START);
-    this.#checkOf(source).copy(block, CHECK_START);
+    this.#getCheck(source).copy(block, CHECK_START);
     return this.#cipher.update(block).toString('base64url');
   }
 
@@ -47,12 +47,12 @@ export class EventIds {
     if (!ID_PATTERN.test(id)) return undefined;
     const decipher = createDecipheriv('aes-256-ecb', this.#key, null).setAutoPadding(false);
     const block = decipher.update(Buffer.from(id, 'base64url'));
-    if (!block.subarray(CHECK_START).equals(this.#checkOf(source))) return undefined;
+    if (!block.subarray(CHECK_START).equals(this.#getCheck(source))) return undefined;
     const number = Number(block.readBigUInt64BE());
     return Number.isSafeInteger(number) ? number : undefined;
   }
 
-  #checkOf(source: string): Buffer {
+  #getCheck(source: string): Buffer {
     let check = this.#checks.get(source);
     if (check === undefined) {
       check = hash('sha256', source, 'buffer').subarray(0, BLOCK_SIZE - CHECK_START);

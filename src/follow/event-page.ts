@@ -22,9 +22,9 @@ export type EventPage = {
  * times, once for each matching record, is sent once. The number of an event is its arrival number plus one: the count
  * of events so far, if none had been dropped.
  */
-export async function eventPageOf(
+export async function createEventPage(
   rows: Uint8Array,
-  idOf: (number: number) => string,
+  createId: (number: number) => string,
 ): Promise<EventPage> {
   const lines = await rewriteAll(new NdjsonRewriter(rows));
   const parts: Uint8Array[] = [];
@@ -36,7 +36,7 @@ export async function eventPageOf(
     const number = Number(lines.toString('latin1', start + ROW_START.length, comma)) + 1;
     if (number !== lastNumber) {
       // The rest of the row after the comma, with the brace that preceded the arrival number.
-      const head = Buffer.from(`id: ${idOf(number)}\ndata: {`);
+      const head = Buffer.from(`id: ${createId(number)}\ndata: {`);
       parts.push(head, lines.subarray(comma + 1, end + 1), LINE_END);
       eventCount += 1;
       lastNumber = number;

@@ -11,7 +11,7 @@ import { fromQueryError } from '../errors.ts';
 import { FOLLOWED_PAGE_ROWS } from '../limits.ts';
 import type { PublishedEvents } from '../store/published-events.ts';
 import type { EventIds } from './event-ids.ts';
-import { type EventPage, eventPageOf } from './event-page.ts';
+import { createEventPage, type EventPage } from './event-page.ts';
 
 /** The events that a follower wants and may see. */
 export type FollowedEvents = {
@@ -116,8 +116,8 @@ export class EventReader {
       return this.#read(events, { ...wanted, rowsMax: Math.ceil(rowsMax / SMALLER_PAGE_PARTS) });
     }
     try {
-      const page = await eventPageOf(answer.json, (number) =>
-        this.#ids.idOf(events.source.name, number),
+      const page = await createEventPage(answer.json, (number) =>
+        this.#ids.createId(events.source.name, number),
       );
       const isWhole = answer.rowCount < rowsMax;
       const through = isWhole ? Math.max(end, page.lastNumber ?? 0) : (page.lastNumber ?? end);
@@ -132,7 +132,7 @@ export class EventReader {
     { after, rowsMax, signal }: WantedPage,
     order: PageOrder,
   ): Promise<QueryAnswer> {
-    return this.#engine.run(this.#queryOf(textOf(events, order)), {
+    return this.#engine.run(this.#getQuery(formatQuery(events, order)), {
       parameters: new Map<string, string | number | null>([
         ['after', after - 1],
         ['since', events.sinceUs ?? null],
@@ -147,7 +147,7 @@ export class EventReader {
     });
   }
 
-  #queryOf(text: string): PreparedQuery {
+  #getQuery(text: string): PreparedQuery {
     let query = this.#queries.get(text);
     if (query === undefined) {
       query = this.#events.prepare(text, PARAMETERS);
@@ -179,7 +179,7 @@ const LAST_PARTS = 16;
  * The query of a page. The rule of the source determines an event's project: its column, or a field of its metadata,
  * whose records are then searched one by one.
  */
-function textOf({ source, project, sinceUs }: FollowedEvents, order: PageOrder): string {
+function formatQuery({ source, project, sinceUs }: FollowedEvents, order: PageOrder): string {
   const isNewestFirst = order === 'newest first';
   const columns = isNewestFirst
     ? ''

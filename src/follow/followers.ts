@@ -213,7 +213,7 @@ export class Followers {
   }
 
   #idLine({ source }: FollowedEvents, number: number): string {
-    return `id: ${this.#ids.idOf(source.name, number)}\n`;
+    return `id: ${this.#ids.createId(source.name, number)}\n`;
   }
 
   async #send(

@@ -1,5 +1,5 @@
 import { ANSWER_FORMATS, type AnswerFormat, JSON_FORMAT } from '../call/answer-format.ts';
-import { echo, oneOf } from '../echo.ts';
+import { echo, formatChoices } from '../echo.ts';
 import { ServiceError } from '../errors.ts';
 import { acceptedWeight, readAccept } from './media-type.ts';
 
@@ -26,6 +26,6 @@ export function acceptedFormat(accept: string | undefined): AnswerFormat {
   const types = ANSWER_FORMATS.map(({ mediaTypes }) => mediaTypes[0]);
   throw new ServiceError(
     'not_acceptable',
-    `Accept must take one of ${oneOf(types)}; got ${echo(accept)}`,
+    `Accept must take one of ${formatChoices(types)}; got ${echo(accept)}`,
   );
 }

@@ -35,7 +35,7 @@ import { BodyReader } from './body.ts';
 import { useExpressMessages } from './express-messages.ts';
 import type { ServedApp } from './http-server.ts';
 import { type Fail, mountRoutes } from './mount-routes.ts';
-import { COMMON_HEADERS, requestIdOf, sendError } from './response.ts';
+import { COMMON_HEADERS, getRequestId, sendError } from './response.ts';
 import type { Route } from './route.ts';
 import { serviceRoutes } from './routes.ts';
 import { WorkTurns } from './work-turns.ts';
@@ -142,8 +142,8 @@ export function createApp(options: AppOptions): ServiceApp {
 function failing({ profile, log, clock }: AppOptions): Fail {
   const logFailure = failureLog(log, clock);
   return (error, request, response, tell) => {
-    const known = asServiceError(error, requestIdOf(response));
-    if (known.status >= 500) logFailure(known, request, requestIdOf(response));
+    const known = asServiceError(error, getRequestId(response));
+    if (known.status >= 500) logFailure(known, request, getRequestId(response));
     if (response.headersSent || response.destroyed) response.destroy();
     else sendError(request, response, known, tell ?? profile.tellFailure);
   };

@@ -123,7 +123,7 @@ export class BodyReader {
     { bytesMax, tenant, check }: BodyTerms,
     work: (body: Body, holdAnswer: HoldAnswer) => Promise<T>,
   ): Promise<T> {
-    const encoding = encodingOf(request);
+    const encoding = parseEncoding(request);
     const wireBytesMax = encoding === undefined ? bytesMax : BODY_WIRE_BYTES_MAX;
     const toldBytes = Number(request.headers['content-length'] ?? 0);
     if (toldBytes > wireBytesMax) throw tooLarge(bytesMax);
@@ -178,7 +178,7 @@ export class BodyReader {
     { encoding, tenant }: { readonly encoding: Encoding; readonly tenant: Tenant },
     admit: (chunkBytes: number) => void,
   ): Promise<Body> {
-    const inflaterBytes = inflaterBytesOf(encoding, body);
+    const inflaterBytes = measureInflater(encoding, body);
     await this.#inflaters.enter(inflaterBytes, tenant);
     try {
       return await inflateBody(body, encoding, admit);
@@ -301,7 +301,7 @@ class Discards {
 
 const DISCARDS = new Discards();
 
-function encodingOf(request: IncomingMessage): Encoding | undefined {
+function parseEncoding(request: IncomingMessage): Encoding | undefined {
   const header = request.headers['content-encoding'];
   const encodings = (header ?? '')
     .toLowerCase()
@@ -370,7 +370,7 @@ async function inflateBody(
   encoding: Encoding,
   admit: (chunkBytes: number) => void,
 ): Promise<Body> {
-  const inflater = inflaterOf(encoding, body);
+  const inflater = createInflater(encoding, body);
   try {
     const chunks = await inflatedChunks(inflater, body, admit);
     const rest = body.subarray(inflater.bytesWritten);
@@ -416,7 +416,7 @@ function inflatedChunks(
 /** `bytesWritten` counts the compressed bytes that it has read. */
 type Inflater = Transform & { readonly bytesWritten: number };
 
-function inflaterOf(encoding: Encoding, body: Buffer): Inflater {
+function createInflater(encoding: Encoding, body: Buffer): Inflater {
   const options = { chunkSize: INFLATE_CHUNK_SIZE };
   if (encoding === 'gzip') return createGunzip(options);
   if (encoding === 'br') return createBrotliDecompress(options);
@@ -435,7 +435,7 @@ function hasZlibHeader(body: Buffer): boolean {
  * Bytes of memory for decompression, without its output: the window and the next chunk. Deflate has a window of 32 KiB
  * and some KiB of tables (zlib's `inflate.h`). Brotli's first bits give the size of its window.
  */
-function inflaterBytesOf(encoding: Encoding, body: Buffer): number {
+function measureInflater(encoding: Encoding, body: Buffer): number {
   const windowBytes = encoding === 'br' ? 2 ** brotliWindowBits(body[0] ?? 0) : 64 * 1024;
   return windowBytes + INFLATE_CHUNK_SIZE;
 }

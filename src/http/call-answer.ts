@@ -4,7 +4,7 @@ import type { RunStats } from '../../engine/pool/run-stats.ts';
 import { WORK_KINDS } from '../../engine/pool/work-shares.ts';
 import type { AnswerFormat } from '../call/answer-format.ts';
 import type { EndpointAnswer, RunAnswer, SharedAnswer } from '../call/endpoint-call.ts';
-import { etagOf, isCompressible, RESULT_END, RESULT_START } from '../call/kept-answer.ts';
+import { formatEtag, isCompressible, RESULT_END, RESULT_START } from '../call/kept-answer.ts';
 import type { RowsRewriter } from '../call/rows-rewriter.ts';
 import { namesTag, preferredEncoding } from './http-caching.ts';
 import { lostDaysWarnings } from './lost-days-warning.ts';
@@ -58,7 +58,7 @@ async function sendRun(
   response.setHeader('Cache-Control', 'private, no-cache');
   response.setHeader('Cache-Status', 'weir; fwd=bypass');
   response.setHeader('Server-Timing', `${duration('parse', parseMs)}, ${runTiming(answer.stats)}`);
-  const etag = etagOf(digest(), format, 'identity');
+  const etag = formatEtag(digest(), format, 'identity');
   if (isUnchanged(request, response, etag)) return;
   const { json } = answer;
   if (format.rewriter === undefined) {
@@ -90,7 +90,7 @@ async function sendShared(
   // The missing rows may be available again soon, so such an answer is not cached.
   const isWhole = shared.lostDays.length === 0;
   response.setHeader('Cache-Control', `private, ${isWhole ? `max-age=${cacheS}` : 'no-cache'}`);
-  response.setHeader('Cache-Status', cacheStatusOf(shared, cacheS - ageS));
+  response.setHeader('Cache-Status', formatCacheStatus(shared, cacheS - ageS));
   response.setHeader('Server-Timing', sharedTiming(shared, manner));
   if (isUnchanged(request, response, form.etag)) return;
   if (form.encoding !== 'identity') response.setHeader('Content-Encoding', form.encoding);
@@ -151,7 +151,7 @@ function isUnchanged(request: IncomingMessage, response: ServerResponse, etag: s
 }
 
 /** The `Cache-Status` header (RFC 9211). */
-function cacheStatusOf({ from }: SharedAnswer, ttlS: number): string {
+function formatCacheStatus({ from }: SharedAnswer, ttlS: number): string {
   switch (from) {
     case 'cache':
       return `weir; hit; ttl=${ttlS}`;

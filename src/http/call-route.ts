@@ -2,12 +2,12 @@ import type { Request, Response } from 'express';
 import { hint } from '../../engine/plan/binder/nearest-name.ts';
 import type { Pieces } from '../../engine/plan/pieces.ts';
 import type { Tenant } from '../../engine/pool/tenant-sets.ts';
-import { authorize, authorizeCall, type Grant, mayLearnNames, reachOf } from '../access/grant.ts';
-import { tenantOf } from '../access/tenant.ts';
+import { authorize, authorizeCall, type Grant, mayLearnNames, toReach } from '../access/grant.ts';
+import { toTenant } from '../access/tenant.ts';
 import { type AnswerFormat, JSON_FORMAT } from '../call/answer-format.ts';
 import { findCalled } from '../call/called-endpoint.ts';
 import type { CallerQueries } from '../call/caller-queries.ts';
-import { callerSqlOf, SQL_PARAMETER } from '../call/caller-sql.ts';
+import { findCallerSql, SQL_PARAMETER } from '../call/caller-sql.ts';
 import type { EndpointCaller } from '../call/endpoint-call.ts';
 import type { Clock } from '../clock.ts';
 import type { Catalogue } from '../definition/catalogue.ts';
@@ -47,21 +47,21 @@ export function callHandler(options: {
     const { endpoint, format: pathFormat } = found;
     const isExplained = asksToExplain(query, endpoint.parameters);
     if (isExplained) authorize(grant, 'manage');
-    const format = isExplained ? JSON_FORMAT : formatOf(request, response, pathFormat);
+    const format = isExplained ? JSON_FORMAT : chooseFormat(request, response, pathFormat);
     const { texts, emptyNames }: GivenTexts = hasBody(request)
-      ? await addBody(query, { request, response, bodies, endpoint, tenant: tenantOf(grant) })
+      ? await addBody(query, { request, response, bodies, endpoint, tenant: toTenant(grant) })
       : { texts: query };
     const receivedMs = clock.monotonicMs();
     const parameters = endpoint.parameters.parse(texts, emptyNames);
-    const sql = callerSqlOf(texts, endpoint);
-    const tenant = tenantOf(grant);
+    const sql = findCallerSql(texts, endpoint);
+    const tenant = toTenant(grant);
     const inTurns = <T>(pieces: Pieces<T>, isGone: () => boolean) =>
       workOnSql(turns, { sql: sql ?? '', tenant, isGone }, pieces);
     const callerQuery =
       sql === undefined
         ? undefined
         : await inTurns(callerQueries.prepareInPieces(endpoint, sql), () => response.destroyed);
-    const call = { endpoint, parameters, callerQuery, reach: reachOf(grant) };
+    const call = { endpoint, parameters, callerQuery, reach: toReach(grant) };
     const who = { tenant, cancelled: () => goneSignal(response), inTurns };
     if (isExplained) {
       const explanation = await caller.explain(call, who);
@@ -83,7 +83,7 @@ export function callHandler(options: {
 }
 
 /** What the end of the path says, or else `Accept`. */
-function formatOf(
+function chooseFormat(
   request: Request,
   response: Response,
   pathFormat: AnswerFormat | undefined,
@@ -131,7 +131,7 @@ async function addBody(
   const { request, response, bodies, endpoint, tenant } = call;
   const terms = { bytesMax: CALL_BODY_BYTES_MAX, tenant };
   const { isSandboxed } = endpoint.definition;
-  const type = bodyTypeOf(request, isSandboxed ? [JSON_TYPE, ...SQL_TYPES] : [JSON_TYPE]);
+  const type = parseBodyType(request, isSandboxed ? [JSON_TYPE, ...SQL_TYPES] : [JSON_TYPE]);
   if (type === 'ignored') {
     await skipBody(request);
     return { texts: query };
@@ -145,7 +145,7 @@ async function addBody(
   for (const [name, value] of body) {
     const isRead = endpoint.parameters.reads(name) || (isSandboxed && name === SQL_PARAMETER);
     if (!isRead) continue;
-    const text = textOf(name, value);
+    const text = toText(name, value);
     if (text === '') emptyNames.add(name);
     if (text !== undefined) texts.set(name, [...(texts.get(name) ?? []), text]);
   }
@@ -165,7 +165,7 @@ type BodyType = typeof JSON_TYPE | (typeof SQL_TYPES)[number];
  *
  * @throws ServiceError for a POST of another type.
  */
-function bodyTypeOf(request: Request, allowed: readonly BodyType[]): BodyType | 'ignored' {
+function parseBodyType(request: Request, allowed: readonly BodyType[]): BodyType | 'ignored' {
   try {
     return readMediaType(request.headers['content-type'], allowed) ?? JSON_TYPE;
   } catch (error) {
@@ -175,7 +175,7 @@ function bodyTypeOf(request: Request, allowed: readonly BodyType[]): BodyType | 
 }
 
 /** A parameter's text; `undefined` for null, which is no value. */
-function textOf(name: string, value: unknown): string | undefined {
+function toText(name: string, value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   if (value === null) return undefined;
   const isExact =

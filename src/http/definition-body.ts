@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Grant } from '../access/grant.ts';
-import { tenantOf } from '../access/tenant.ts';
+import { toTenant } from '../access/tenant.ts';
 import {
   DefinitionError,
   type DefinitionFault,
@@ -56,7 +56,7 @@ export async function readDefinitionBody(
   if (!hasBody(request)) {
     throw new ServiceError('invalid_body', 'the body must be a definition; got nothing');
   }
-  const terms = { bytesMax: DEFINITION_BODY_BYTES_MAX, tenant: tenantOf(grant) };
+  const terms = { bytesMax: DEFINITION_BODY_BYTES_MAX, tenant: toTenant(grant) };
   const bytes = await bodies.use(request, response, terms, async (pieces) => Buffer.concat(pieces));
   const text = textOfBody(bytes);
   return type === 'application/sql'
@@ -115,7 +115,10 @@ export function askedByResource(
 }
 
 /** What `work` gives; a problem of the file that was asked for is told. */
-export async function toldOf<T>(asked: () => AskedFile | undefined, work: Promise<T>): Promise<T> {
+export async function reportProblem<T>(
+  asked: () => AskedFile | undefined,
+  work: Promise<T>,
+): Promise<T> {
   try {
     return await work;
   } catch (error) {

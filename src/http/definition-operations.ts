@@ -2,7 +2,7 @@ import type { Catalogue } from '../definition/catalogue.ts';
 import type { Definitions } from '../definition/definitions.ts';
 import type { ErrorCode } from '../errors.ts';
 import type { AnswerText, BodyText, MediaTexts, ParameterText } from '../openapi/operation-text.ts';
-import { listOf, objectOf, refTo } from '../openapi/schemas.ts';
+import { describeList, describeObject, refTo } from '../openapi/schemas.ts';
 import type { Profile } from '../profile.ts';
 import type { BodyReader } from './body.ts';
 import {
@@ -77,8 +77,8 @@ const CHANGE_FAILURES: readonly ErrorCode[] = [
 export function definitionListOperations(options: Options): Route['operations'] {
   const { catalogue, definitions, access } = options;
   const content = {
-    result: listOf(refTo('Definition')),
-    problems: listOf(refTo('DefinitionProblem')),
+    result: describeList(refTo('Definition')),
+    problems: describeList(refTo('DefinitionProblem')),
   };
   const list: GuardedOperation = {
     summary: 'List all definitions',
@@ -86,13 +86,13 @@ export function definitionListOperations(options: Options): Route['operations'] 
     answers: {
       200: {
         description: 'All there are, and what is wrong with files that are not served as they are',
-        content: { 'application/json': { schema: objectOf(content) } },
+        content: { 'application/json': { schema: describeObject(content) } },
       },
     },
     access,
     handle: endpointListHandler(catalogue, definitions),
   };
-  const managed = managedOf(options);
+  const managed = pickManaged(options);
   if (managed === undefined) return { GET: list };
   const create: GuardedOperation = {
     summary: 'Make a definition',
@@ -120,7 +120,7 @@ export function definitionOperations(options: Options): Route['operations'] {
     access,
     handle: endpointHandler(catalogue),
   };
-  const managed = managedOf(options);
+  const managed = pickManaged(options);
   if (managed === undefined) return { GET: read };
   const changing = {
     ...({ tag: 'definitions', parameters: IF_MATCH, access } as const),
@@ -157,13 +157,13 @@ export function definitionOperations(options: Options): Route['operations'] {
   };
 }
 
-function managedOf({ definitions, callBodies, profile }: Options) {
+function pickManaged({ definitions, callBodies, profile }: Options) {
   if (definitions === undefined) return undefined;
   return { definitions, bodies: callBodies, profile: profile.name };
 }
 
 function resultAnswer(description: string, others: MediaTexts = {}): AnswerText {
-  const result = { schema: objectOf({ result: refTo('Definition') }) };
+  const result = { schema: describeObject({ result: refTo('Definition') }) };
   return {
     description,
     content: { 'application/json': result, ...others },

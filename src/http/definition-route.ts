@@ -3,7 +3,7 @@ import type { Request, Response } from 'express';
 import { isUuid } from '../../ingest/source.ts';
 import type { Grant } from '../access/grant.ts';
 import type { Catalogue } from '../definition/catalogue.ts';
-import { definitionIdOf } from '../definition/definition-file.ts';
+import { computeDefinitionId } from '../definition/definition-file.ts';
 import { describeEndpoint, mergePatch, parseResource } from '../definition/definition-json.ts';
 import { servedText } from '../definition/definition-problem.ts';
 import { withVersion } from '../definition/definition-text.ts';
@@ -21,7 +21,7 @@ import {
   type DefinitionBody,
   PATCH_TYPES,
   readDefinitionBody,
-  toldOf,
+  reportProblem,
 } from './definition-body.ts';
 import { namesTag } from './http-caching.ts';
 import { acceptWeight } from './media-type.ts';
@@ -59,7 +59,7 @@ export function endpointHandler(catalogue: Catalogue): Handle {
     const { accept } = request.headers;
     const weight = acceptWeight(accept, 'application/sql');
     const form = weight > 0 && weight >= acceptWeight(accept, 'application/json') ? 'sql' : 'json';
-    const etag = tagOf(endpoint, form);
+    const etag = formatTag(endpoint, form);
     response.setHeader('ETag', etag);
     response.setHeader('Cache-Control', 'private, no-cache');
     varyBy(response, 'Accept');
@@ -91,14 +91,14 @@ export function createHandler({ definitions, bodies, profile }: Managed): Handle
       },
       grant.name,
     );
-    sendChanged(response, 201, await toldOf(() => asked, made));
+    sendChanged(response, 201, await reportProblem(() => asked, made));
   };
 }
 
 /** Puts a definition in the place of the one that the path names, or makes it where there is none. */
 export function replaceHandler({ definitions, bodies, profile }: Managed): Handle {
   return async (request, response, { grant }) => {
-    const { id, name } = targetOf(request, definitions.catalogue);
+    const { id, name } = findTarget(request, definitions.catalogue);
     const body = await readDefinitionBody(bodies, request, response, {
       types: DEFINITION_TYPES,
       grant,
@@ -110,7 +110,7 @@ export function replaceHandler({ definitions, bodies, profile }: Managed): Handl
       asked.id,
       (current) => {
         checkNamed(current, name);
-        const tags = current && tagsOf(current);
+        const tags = current && listTags(current);
         checkIfNoneMatch(request, tags);
         checkIfMatch(request, tags, { isNeeded: current !== undefined });
         isNew = current === undefined;
@@ -118,7 +118,7 @@ export function replaceHandler({ definitions, bodies, profile }: Managed): Handl
       },
       grant.name,
     );
-    const endpoint = await toldOf(() => asked, changed);
+    const endpoint = await reportProblem(() => asked, changed);
     sendChanged(response, isNew ? 201 : 200, endpoint);
   };
 }
@@ -134,7 +134,7 @@ export function patchHandler({ definitions, bodies, profile }: Managed): Handle 
       id,
       (current) => {
         checkNamed(current, name);
-        checkIfMatch(request, current && tagsOf(current), { isNeeded: true });
+        checkIfMatch(request, current && listTags(current), { isNeeded: true });
         if (current === undefined) throw unknownEndpoint(id, definitions.catalogue, grant);
         if (current.namesProfile) throw onlyWhole(current);
         const value = mergePatch(describeEndpoint(current), patch);
@@ -144,7 +144,7 @@ export function patchHandler({ definitions, bodies, profile }: Managed): Handle 
       grant.name,
     );
     // What is asked for is known only in its turn.
-    sendChanged(response, 200, await toldOf(() => asked, changed));
+    sendChanged(response, 200, await reportProblem(() => asked, changed));
   };
 }
 
@@ -160,7 +160,7 @@ export function removeHandler({ definitions }: Managed): Handle {
         if (current === undefined && !definitions.isStored(id))
           throw unknownEndpoint(id, catalogue, grant);
         // Of one that cannot be called no tag is known.
-        checkIfMatch(request, current ? tagsOf(current) : [], { isNeeded: true });
+        checkIfMatch(request, current ? listTags(current) : [], { isNeeded: true });
         return undefined;
       },
       grant.name,
@@ -184,7 +184,7 @@ function askedBy(
   const { profile, id, name, current } = under;
   if (body.kind === 'sql') return asWanted(askedBySql(body.text, profile, id), { id, name });
   const resource = parseResource(body.value, current);
-  const idElse = id ?? (name === undefined ? randomUUID() : definitionIdOf(name));
+  const idElse = id ?? (name === undefined ? randomUUID() : computeDefinitionId(name));
   return asWanted(askedByResource(resource, resource.id ?? idElse, profile), { id, name });
 }
 
@@ -209,13 +209,13 @@ function asWanted(
 
 function sendChanged(response: Response, status: 200 | 201, endpoint: Endpoint | undefined): void {
   if (endpoint === undefined) throw new Error('what was changed is in force');
-  response.setHeader('ETag', tagOf(endpoint, 'json'));
+  response.setHeader('ETag', formatTag(endpoint, 'json'));
   if (status === 201) response.setHeader('Location', `/api/endpoints/${endpoint.definition.id}`);
   sendJson(response, status, { result: describeEndpoint(endpoint) });
 }
 
 /** Another one for each state and each form (RFC 9110 §8.8.3). */
-function tagOf(endpoint: Endpoint, form: 'json' | 'sql'): string {
+function formatTag(endpoint: Endpoint, form: 'json' | 'sql'): string {
   const digest = createHash('sha256')
     .update(JSON.stringify(describeEndpoint(endpoint)))
     .update(withVersion(endpoint.fileText, 1))
@@ -227,14 +227,14 @@ function tagOf(endpoint: Endpoint, form: 'json' | 'sql'): string {
 /** 96 bits: two states of one definition never meet. */
 const TAG_DIGEST_LENGTH = 16;
 
-function tagsOf(endpoint: Endpoint): readonly string[] {
-  return [tagOf(endpoint, 'json'), tagOf(endpoint, 'sql')];
+function listTags(endpoint: Endpoint): readonly string[] {
+  return [formatTag(endpoint, 'json'), formatTag(endpoint, 'sql')];
 }
 
 /** The definition that a path names by its id, or by a name, which a definition may have or not. */
 type Target = { readonly id: string | undefined; readonly name?: string };
 
-function targetOf(request: Request, catalogue: Catalogue): Target {
+function findTarget(request: Request, catalogue: Catalogue): Target {
   const text = pathParameter(request);
   if (isUuid(text)) return { id: text.toLowerCase() };
   return { id: catalogue.find(text)?.definition.id, name: text };
@@ -246,7 +246,7 @@ function mustFindTarget(
   catalogue: Catalogue,
   grant: Grant,
 ): Target & { readonly id: string } {
-  const { id, name } = targetOf(request, catalogue);
+  const { id, name } = findTarget(request, catalogue);
   if (id === undefined) throw unknownEndpoint(pathParameter(request), catalogue, grant);
   return { id, ...(name !== undefined && { name }) };
 }

@@ -105,7 +105,7 @@ export class ExchangeWatch {
     const isUnsent = response.writableEnded
       ? !response.writableFinished
       : response.writableNeedDrain;
-    const takenBytes = takenBytesOf(socket);
+    const takenBytes = measureTaken(socket);
     const readBytes = takenBytes - exchange.takenBytes;
     exchange.takenBytes = takenBytes;
     // An answer queued behind another one on its connection has no socket yet, and waits for the service.
@@ -124,7 +124,7 @@ export class ExchangeWatch {
  * counts a write wholly until its last byte is taken. Only the handle knows the rest; Node's own socket time-outs use
  * it, too (`_onTimeout` in `lib/net.js`).
  */
-function takenBytesOf(socket: Socket): number {
+function measureTaken(socket: Socket): number {
   const { _handle: handle } = socket as Socket & { readonly _handle?: SocketHandle | null };
   return handle ? handle.bytesWritten - handle.writeQueueSize : 0;
 }

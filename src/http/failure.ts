@@ -27,7 +27,7 @@ export type TellFailure = (error: ServiceError, request: FailedRequest) => Failu
 export const tellFailure: TellFailure = (error, request) => {
   if (prefersProblem(request.accept)) return tellProblem(error, request);
   const { code, status, message } = error;
-  return jsonFailure(status, { error: { code, message, ...membersOf(error, request) } });
+  return jsonFailure(status, { error: { code, message, ...toMembers(error, request) } });
 };
 
 /**
@@ -74,7 +74,7 @@ const BUFFER_FULL = 'Buffer Full: Too Many Requests';
 function tellProblem(error: ServiceError, request: FailedRequest): Failure {
   const { code, status, title, message } = error;
   const type = `urn:weir:error:${code}`;
-  const problem = { type, title, status, detail: message, code, ...membersOf(error, request) };
+  const problem = { type, title, status, detail: message, code, ...toMembers(error, request) };
   return {
     status,
     contentType: 'application/problem+json; charset=utf-8',
@@ -86,7 +86,7 @@ function jsonFailure(status: number, value: object): Failure {
   return { status, contentType: JSON_TYPE, body: Buffer.from(JSON.stringify(value)) };
 }
 
-function membersOf({ details }: ServiceError, { requestId }: FailedRequest): object {
+function toMembers({ details }: ServiceError, { requestId }: FailedRequest): object {
   const { line, column, caret, parameter, refusals } = details;
   const request_id = requestId === '' ? undefined : requestId;
   return { line, column, caret, parameter, details: refusals, request_id };

@@ -1,7 +1,7 @@
 import type { Request } from 'express';
 import type { Source } from '../../ingest/source.ts';
-import { authorizeEvents, authorizeProject, type Grant, reachOf } from '../access/grant.ts';
-import { tenantOf } from '../access/tenant.ts';
+import { authorizeEvents, authorizeProject, type Grant, toReach } from '../access/grant.ts';
+import { toTenant } from '../access/tenant.ts';
 import type { Tokens } from '../access/tokens.ts';
 import { parseIsoTimestampUs } from '../definition/iso-timestamp.ts';
 import type { ParameterTexts } from '../definition/parameters.ts';
@@ -91,8 +91,8 @@ export function followHandler(options: {
     const project = oneText(query, 'project');
     if (project === '') throw invalid('project', 'a project', project);
     if (project !== undefined) authorizeProject(grant, project);
-    const sinceUs = timestampOf(query);
-    const start = startOf(request, query, { source, grant, sinceUs, followers });
+    const sinceUs = parseSinceUs(query);
+    const start = parseStart(request, query, { source, grant, sinceUs, followers });
     if (request.method === 'HEAD') {
       response.setHeader('Content-Type', 'text/event-stream; charset=utf-8');
       response.end();
@@ -100,8 +100,8 @@ export function followHandler(options: {
     }
     // Whose events a follower may have is decided by its reach, wherever it begins.
     const mayGoOn = (): boolean => tokens.stillGrants(grant);
-    const reach = reachOf(grant);
-    const events = { source, project, sinceUs, reach, tenant: tenantOf(grant), mayGoOn };
+    const reach = toReach(grant);
+    const events = { source, project, sinceUs, reach, tenant: toTenant(grant), mayGoOn };
     await followers.follow(response, events, start);
   };
 }
@@ -111,7 +111,7 @@ export function followHandler(options: {
  * `after`, then `last`. Who names a time begins with the first event that is kept; who names nothing,
  * with what comes.
  */
-function startOf(
+function parseStart(
   request: Request,
   query: ParameterTexts,
   parts: {
@@ -123,7 +123,7 @@ function startOf(
 ): FollowStart {
   const last = oneText(query, 'last');
   const after = oneText(query, 'after');
-  const count = last === undefined ? undefined : countOf(last);
+  const count = last === undefined ? undefined : parseCount(last);
   const header = request.headers['last-event-id'];
   if (typeof header === 'string' && header !== '')
     return startAfter('Last-Event-ID', header, parts);
@@ -153,13 +153,13 @@ function startAfter(
   throw invalid(parameter, `the id of an event of ${source.name} from this instance`, id);
 }
 
-function countOf(text: string): number {
+function parseCount(text: string): number {
   const count = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
   if (count <= FOLLOWED_LAST_MAX) return count;
   throw invalid('last', `a whole number from 0 to ${FOLLOWED_LAST_MAX}`, text);
 }
 
-function timestampOf(query: ParameterTexts): number | undefined {
+function parseSinceUs(query: ParameterTexts): number | undefined {
   const text = oneText(query, 'since');
   if (text === undefined) return undefined;
   const timestampUs = parseIsoTimestampUs(text);

@@ -14,7 +14,7 @@ export function preferredEncoding(acceptEncoding: string | undefined): Encoding 
   const weights = new Map<string, number>();
   for (const range of acceptEncoding.toLowerCase().split(',')) {
     const [name = '', ...parameters] = range.split(';').map((part) => part.trim());
-    weights.set(name === 'x-gzip' ? 'gzip' : name, weightOf(parameters));
+    weights.set(name === 'x-gzip' ? 'gzip' : name, parseWeight(parameters));
   }
   const others = weights.get('*') ?? 0;
   let best: Encoding = 'identity';
@@ -33,7 +33,7 @@ export function preferredEncoding(acceptEncoding: string | undefined): Encoding 
 }
 
 /** An invalid weight counts as 0. */
-function weightOf(parameters: readonly string[]): number {
+function parseWeight(parameters: readonly string[]): number {
   const text = parameters.find((parameter) => parameter.startsWith('q='));
   if (text === undefined) return 1;
   return Number(WEIGHT.exec(text)?.[1] ?? 0);

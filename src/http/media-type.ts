@@ -1,4 +1,4 @@
-import { echo, oneOf } from '../echo.ts';
+import { echo, formatChoices } from '../echo.ts';
 import { ServiceError } from '../errors.ts';
 import { ACCEPT_RANGES_MAX } from '../limits.ts';
 
@@ -19,7 +19,7 @@ export function readMediaType<T extends string>(
   if (type !== undefined && isUtf8) return type;
   throw new ServiceError(
     'unsupported_media_type',
-    `Content-Type must be ${oneOf(allowed)}, in UTF-8; got ${echo(header)}`,
+    `Content-Type must be ${formatChoices(allowed)}, in UTF-8; got ${echo(header)}`,
   );
 }
 

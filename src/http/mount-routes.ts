@@ -66,7 +66,7 @@ export function mountRoutes(app: Express, routes: readonly Route[], parts: Parts
   }
   for (const [path, group] of byPath) {
     app.all(path, async (request, response, next) => {
-      const found = findServed(group, request, methodOf(request));
+      const found = findServed(group, request, getMethod(request));
       if (found === undefined) {
         next();
         return;
@@ -117,12 +117,12 @@ function findServed(
 }
 
 /** HEAD is answered as GET is. */
-function methodOf({ method }: Request): string {
+function getMethod({ method }: Request): string {
   return method === 'HEAD' ? 'GET' : method;
 }
 
 /** The methods by which a path is answered. */
-function methodsOf(group: readonly Served[], request: Request): readonly string[] {
+function listMethods(group: readonly Served[], request: Request): readonly string[] {
   const allowed = METHODS.filter(
     (method) => findServed(group, request, method)?.operations.has(method) === true,
   );
@@ -142,13 +142,13 @@ async function answer(
   checkExpectation(request);
   if (request.method === 'OPTIONS') {
     if (hasBody(request)) await skipBody(request);
-    tellOptions(response, methodsOf(group, request).join(', '));
+    tellOptions(response, listMethods(group, request).join(', '));
     return;
   }
   if (route.isAlwaysServed !== true) parts.readiness.check();
-  const operation = operations.get(methodOf(request));
+  const operation = operations.get(getMethod(request));
   if (operation === undefined) {
-    const allow = methodsOf(group, request);
+    const allow = listMethods(group, request);
     throw new ServiceError(
       'method_not_allowed',
       `the method must be ${allow.join(', ')} here; got ${request.method}`,
@@ -238,14 +238,14 @@ async function count(
   try {
     await perform(operation, request, response, parts);
   } catch (error) {
-    const { status, code } = failureOf(error);
+    const { status, code } = toFailure(error);
     end(status, code);
     throw error;
   }
   end(response.statusCode, 'ok');
 }
 
-function failureOf(error: unknown): { readonly status: number; readonly code: string } {
+function toFailure(error: unknown): { readonly status: number; readonly code: string } {
   if (error instanceof ServiceError) return error;
   if (error instanceof QueryError) return fromQueryError(error);
   return { status: 500, code: 'internal' };

@@ -5,7 +5,7 @@ import type { Endpoint } from '../definition/endpoint.ts';
 import { OPENAPI_DOCUMENTS_MAX } from '../limits.ts';
 import { type DocumentOptions, openapiDocument } from '../openapi/document.ts';
 import type { OperationText } from '../openapi/operation-text.ts';
-import { objectOf } from '../openapi/schemas.ts';
+import { describeObject } from '../openapi/schemas.ts';
 import { namesTag } from './http-caching.ts';
 import { sendBytes } from './response.ts';
 import type { Bearer, GreetingOperation, Route } from './route.ts';
@@ -29,7 +29,7 @@ export const DOCUMENT_TEXT: OperationText = {
       description: 'An OpenAPI document',
       content: {
         'application/json': {
-          schema: objectOf({ openapi: { const: '3.1.0' }, paths: { type: 'object' } }),
+          schema: describeObject({ openapi: { const: '3.1.0' }, paths: { type: 'object' } }),
         },
       },
       headers: { ETag: 'Of these bytes' },

@@ -61,7 +61,7 @@ export function varyBy(response: ServerResponse, header: string): void {
 }
 
 /** The id of the request, from the headers of its answer. */
-export function requestIdOf(response: ServerResponse): string {
+export function getRequestId(response: ServerResponse): string {
   return String(response.getHeader('X-Request-Id') ?? '');
 }
 
@@ -74,7 +74,7 @@ export function sendError(
 ): void {
   const { details, retryAfterS } = error;
   const { accept, 'content-type': sentType } = request.headers;
-  const failed = { requestId: requestIdOf(response), accept, contentType: sentType };
+  const failed = { requestId: getRequestId(response), accept, contentType: sentType };
   const { status, contentType, body, isCutShort = false } = tell(error, failed);
   if (retryAfterS !== undefined) response.setHeader('Retry-After', retryAfterS);
   if (details.allow !== undefined) response.setHeader('Allow', details.allow.join(', '));

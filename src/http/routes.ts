@@ -4,7 +4,7 @@ import { countingPosts, doorRoutes, LOG_PATHS } from '../doors/doors.ts';
 import { LOG_TEXT, logHandler } from '../doors/log-route.ts';
 import { CALL_TEXT } from '../openapi/call-text.ts';
 import type { AnswerText, OperationText, Schema } from '../openapi/operation-text.ts';
-import { objectOf, PROJECT_RULE, refTo } from '../openapi/schemas.ts';
+import { describeObject, PROJECT_RULE, refTo } from '../openapi/schemas.ts';
 import type { AnswerBudget } from './answer-budget.ts';
 import type { AppOptions } from './app.ts';
 import type { BodyReader } from './body.ts';
@@ -173,7 +173,7 @@ const SOURCE_TEXT: OperationText = {
     description: 'Where events of the source name their project; `project` without a body',
     content: {
       'application/json': {
-        schema: objectOf({}, { project: PROJECT_RULE }),
+        schema: describeObject({}, { project: PROJECT_RULE }),
         example: { project: 'metadata.project' },
       },
     },
@@ -186,7 +186,7 @@ const SOURCE_TEXT: OperationText = {
 };
 
 function sourceAnswer(description: string): AnswerText {
-  const schema = objectOf({ result: refTo('Source') });
+  const schema = describeObject({ result: refTo('Source') });
   return { description, content: { 'application/json': { schema } } };
 }
 

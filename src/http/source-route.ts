@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { projectRuleOf, type Source } from '../../ingest/source.ts';
+import { formatProjectRule, type Source } from '../../ingest/source.ts';
 import { mayUseSource } from '../access/grant.ts';
-import { tenantOf } from '../access/tenant.ts';
+import { toTenant } from '../access/tenant.ts';
 import { echo } from '../echo.ts';
 import { ServiceError } from '../errors.ts';
 import { SOURCE_BODY_BYTES_MAX } from '../limits.ts';
@@ -22,19 +22,19 @@ const ORDER = z.strictObject({ project: z.string().default('project') });
  * The names, ids and project rules of all sources that a token is for: whoever may post must know where to. A token
  * that may manage also sees how much each holds.
  */
-export function sourceListHandler(intake: LogIntake, { bodyOf }: SourceListForm): Handle {
+export function sourceListHandler(intake: LogIntake, { createBody }: SourceListForm): Handle {
   return (_request, response, { grant }) => {
     const sizes = grant.scopes.includes('manage') ? intake.sizes() : undefined;
     const visible = intake.listSources().filter((source) => mayUseSource(grant, source));
     const sources = visible.map((source) => ({ ...told(source), ...sizes?.get(source.name) }));
-    sendJson(response, 200, bodyOf(sources));
+    sendJson(response, 200, createBody(sources));
   };
 }
 
 /** Makes a source, or finds it there as it is asked for. When it has answered, the source outlasts a crash. */
 export function sourceMakingHandler(sources: Sources, bodies: BodyReader): Handle {
   return async (request, response, { grant }) => {
-    const terms = { bytesMax: SOURCE_BODY_BYTES_MAX, tenant: tenantOf(grant) };
+    const terms = { bytesMax: SOURCE_BODY_BYTES_MAX, tenant: toTenant(grant) };
     const isDescribed = hasBody(request);
     const value = isDescribed ? await readJsonBody(request, response, { bodies, terms }) : {};
     const { source, isNew } = await sources.put(pathParameter(request), ruleIn(value));
@@ -47,7 +47,7 @@ function told(source: Source): {
   readonly name: string;
   readonly project: string;
 } {
-  return { id: source.id, name: source.name, project: projectRuleOf(source) };
+  return { id: source.id, name: source.name, project: formatProjectRule(source) };
 }
 
 /** @throws ServiceError for what does not describe a source. */

@@ -1,5 +1,5 @@
 import type { Quotas } from '../access/quotas.ts';
-import { tenantOf } from '../access/tenant.ts';
+import { toTenant } from '../access/tenant.ts';
 import { parseQuotaChange, parseTokenOrder } from '../access/token-order.ts';
 import type { KnownToken, Tokens } from '../access/tokens.ts';
 import type { Catalogue } from '../definition/catalogue.ts';
@@ -47,7 +47,7 @@ export function tokenQuotaHandler({
   bodies,
 }: Told & { readonly bodies: BodyReader }): Handle {
   return async (request, response, { grant }) => {
-    const terms = { bytesMax: TOKEN_BODY_BYTES_MAX, tenant: tenantOf(grant) };
+    const terms = { bytesMax: TOKEN_BODY_BYTES_MAX, tenant: toTenant(grant) };
     const change = parseQuotaChange(await readJsonBody(request, response, { bodies, terms }));
     const token = await tokens.changeQuota(pathParameter(request), change);
     sendJson(response, 200, { result: withUse(token, quotas) });
@@ -64,7 +64,7 @@ export function tokenMakingHandler(options: {
 }): Handle {
   const { tokens, bodies, intake, catalogue, wallMs } = options;
   return async (request, response, { grant }) => {
-    const terms = { bytesMax: TOKEN_BODY_BYTES_MAX, tenant: tenantOf(grant) };
+    const terms = { bytesMax: TOKEN_BODY_BYTES_MAX, tenant: toTenant(grant) };
     const value = await readJsonBody(request, response, { bodies, terms });
     const order = parseTokenOrder(value, {
       nowMs: wallMs(),

@@ -1,4 +1,4 @@
-import { listOf, objectOf, refTo } from '../openapi/schemas.ts';
+import { describeList, describeObject, refTo } from '../openapi/schemas.ts';
 import type { Access, GuardedOperation, Route } from './route.ts';
 import type { RouteOptions } from './routes.ts';
 import {
@@ -33,7 +33,7 @@ export function tokenRoutes(options: RouteOptions): readonly Route[] {
         GET: {
           summary: 'List all tokens',
           tag: 'tokens',
-          answers: jsonAnswer(200, 'All but their texts', listOf(refTo('Token'))),
+          answers: jsonAnswer(200, 'All but their texts', describeList(refTo('Token'))),
           access: MANAGING,
           handle: tokenListHandler(options),
         },
@@ -62,7 +62,7 @@ export function tokenRoutes(options: RouteOptions): readonly Route[] {
             content: {
               'application/json': {
                 example: { events_per_day: 1_000_000, bytes_per_day: null },
-                schema: objectOf({}, QUOTA_CHANGE),
+                schema: describeObject({}, QUOTA_CHANGE),
               },
             },
           },
@@ -92,7 +92,7 @@ export function tokenRoutes(options: RouteOptions): readonly Route[] {
 }
 
 function making(handle: GuardedOperation['handle']): GuardedOperation {
-  const made = { allOf: [refTo('Token'), objectOf({ token: STRING })] };
+  const made = { allOf: [refTo('Token'), describeObject({ token: STRING })] };
   return {
     summary: 'Make a token',
     description:
@@ -103,12 +103,12 @@ function making(handle: GuardedOperation['handle']): GuardedOperation {
       content: {
         'application/json': {
           example: { name: 'shop', scopes: ['ingest'], projects: ['alpha'] },
-          schema: objectOf(
-            { name: STRING, scopes: listOf({ enum: ['ingest', 'query', 'manage'] }) },
+          schema: describeObject(
+            { name: STRING, scopes: describeList({ enum: ['ingest', 'query', 'manage'] }) },
             {
-              projects: listOf(STRING),
-              sources: listOf(STRING),
-              endpoints: listOf(STRING),
+              projects: describeList(STRING),
+              sources: describeList(STRING),
+              endpoints: describeList(STRING),
               default_source: STRING,
               events_per_day: COUNT,
               bytes_per_day: COUNT,
@@ -133,6 +133,6 @@ function jsonAnswer(
   description: string,
   schema: Readonly<Record<string, unknown>>,
 ): GuardedOperation['answers'] {
-  const content = { 'application/json': { schema: objectOf({ result: schema }) } };
+  const content = { 'application/json': { schema: describeObject({ result: schema }) } };
   return { [status]: { description, content } };
 }

@@ -31,7 +31,7 @@ export function addReadMetric(registry: Registry, metric: ReadMetric): void {
       ...common,
       collect() {
         this.reset();
-        for (const { labels, value } of readingsOf(read())) this.inc(labels ?? {}, value);
+        for (const { labels, value } of toReadings(read())) this.inc(labels ?? {}, value);
       },
     });
     return;
@@ -40,11 +40,11 @@ export function addReadMetric(registry: Registry, metric: ReadMetric): void {
     ...common,
     collect() {
       this.reset();
-      for (const { labels, value } of readingsOf(read())) this.set(labels ?? {}, value);
+      for (const { labels, value } of toReadings(read())) this.set(labels ?? {}, value);
     },
   });
 }
 
-function readingsOf(value: number | Iterable<Reading>): Iterable<Reading> {
+function toReadings(value: number | Iterable<Reading>): Iterable<Reading> {
   return typeof value === 'number' ? [{ value }] : value;
 }

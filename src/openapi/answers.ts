@@ -1,5 +1,5 @@
 import type { AnswerText, MediaTexts, Schema } from './operation-text.ts';
-import { anyOf } from './schemas.ts';
+import { describeUnion } from './schemas.ts';
 
 /** Answers by status. */
 export type Answers = ReadonlyMap<number, AnswerText>;
@@ -32,7 +32,7 @@ function mergeContent(first: MediaTexts, second: MediaTexts): MediaTexts {
   for (const [mediaType, text] of Object.entries(second)) {
     const before = merged[mediaType];
     merged[mediaType] =
-      before === undefined ? text : { schema: anyOf(choices(before.schema, text.schema)) };
+      before === undefined ? text : { schema: describeUnion(choices(before.schema, text.schema)) };
   }
   return merged;
 }

@@ -3,7 +3,7 @@ import { SQL_PARAMETER } from '../call/caller-sql.ts';
 import { TRUNCATED_HEADER } from '../http/call-answer.ts';
 import { WARNINGS_HEADER } from '../http/warnings.ts';
 import type { MediaText, OperationText } from './operation-text.ts';
-import { anyOf, refTo } from './schemas.ts';
+import { describeUnion, refTo } from './schemas.ts';
 
 const TEXT: MediaText = { schema: { type: 'string' } };
 
@@ -55,7 +55,7 @@ export const CALL_TEXT: OperationText = {
       description: 'The rows',
       content: {
         ...Object.fromEntries(ANSWER_FORMATS.map(({ mediaTypes }) => [mediaTypes[0], TEXT])),
-        'application/json': { schema: anyOf([refTo('Result'), refTo('Explanation')]) },
+        'application/json': { schema: describeUnion([refTo('Result'), refTo('Explanation')]) },
         'text/plain': { schema: { type: 'string', description: 'An explanation to read' } },
       },
       headers: {

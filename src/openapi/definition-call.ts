@@ -5,7 +5,7 @@ import type { Operation } from '../http/route.ts';
 import type { AnswerText, BodyText, OperationText, ParameterText } from './operation-text.ts';
 import { jsonSchema, textSchema } from './parameter-schema.ts';
 import { rowSchema } from './row-schema.ts';
-import { anyOf, listOf, objectOf, refTo } from './schemas.ts';
+import { describeList, describeObject, describeUnion, refTo } from './schemas.ts';
 
 const JSON_TYPE = 'application/json';
 
@@ -13,26 +13,26 @@ const JSON_TYPE = 'application/json';
  * Describes the call of one endpoint: the general description in `call`, with this endpoint's parameters and rows.
  * Parameters may be in either place; the document shows them in the query string of GET and in the body of POST.
  */
-export function callOf(endpoint: Endpoint, method: string, call: Operation): Operation {
+export function describeCall(endpoint: Endpoint, method: string, call: Operation): Operation {
   const { definition } = endpoint;
   const inUrl = method === 'GET' ? endpoint.declared : [];
   const text: Partial<OperationText> = {
     summary: definition.name,
-    description: descriptionOf(endpoint),
+    description: formatDescription(endpoint),
     parameters: [
       ...inUrl.flatMap((parameter) => parameterTexts(endpoint, parameter)),
       ...(call.parameters ?? []).filter(
         ({ name, isSet }) => isSet !== true && isOfCall(endpoint, method, name),
       ),
     ],
-    body: call.body && bodyOf(endpoint, call.body),
-    answers: { ...call.answers, 200: answerOf(endpoint, call.answers[200]) },
+    body: call.body && describeBody(endpoint, call.body),
+    answers: { ...call.answers, 200: describeAnswer(endpoint, call.answers[200]) },
     failures: call.failures?.filter((code) => code !== 'unknown_endpoint'),
   };
   return { ...call, ...text };
 }
 
-function descriptionOf({ definition }: Endpoint): string {
+function formatDescription({ definition }: Endpoint): string {
   const { description, aliases, rowsMax, cacheS } = definition;
   const sentences = [
     description === '' ? '' : `${description}.`,
@@ -99,7 +99,7 @@ function isOfCall({ definition, parameters }: Endpoint, method: string, name: st
 }
 
 /** The members of a JSON body; a text body is the caller's SQL. */
-function bodyOf({ definition, declared }: Endpoint, body: BodyText): BodyText {
+function describeBody({ definition, declared }: Endpoint, body: BodyText): BodyText {
   const { isSandboxed } = definition;
   const properties = Object.fromEntries([
     ...(isSandboxed ? [[SQL_PARAMETER, { type: 'string' }]] : []),
@@ -117,14 +117,17 @@ function bodyOf({ definition, declared }: Endpoint, body: BodyText): BodyText {
 }
 
 /** The columns of a caller's own SQL are unknown. */
-function answerOf({ definition, query }: Endpoint, answer: AnswerText | undefined): AnswerText {
-  const rows = objectOf({ result: listOf(rowSchema(query.bound.output)) });
-  const schema = definition.isSandboxed ? anyOf([rows, refTo('Result')]) : rows;
+function describeAnswer(
+  { definition, query }: Endpoint,
+  answer: AnswerText | undefined,
+): AnswerText {
+  const rows = describeObject({ result: describeList(rowSchema(query.bound.output)) });
+  const schema = definition.isSandboxed ? describeUnion([rows, refTo('Result')]) : rows;
   const general = answer?.content?.[JSON_TYPE];
   const explained = general === undefined ? [] : [refTo('Explanation')];
   return {
     description: 'The rows',
     ...answer,
-    content: { ...answer?.content, [JSON_TYPE]: { schema: anyOf([schema, ...explained]) } },
+    content: { ...answer?.content, [JSON_TYPE]: { schema: describeUnion([schema, ...explained]) } },
   };
 }

@@ -2,10 +2,10 @@ import { must } from '../../engine/assert.ts';
 import type { Endpoint } from '../definition/endpoint.ts';
 import type { Route } from '../http/route.ts';
 import { ResponseComponents } from './answers.ts';
-import { callOf } from './definition-call.ts';
+import { describeCall } from './definition-call.ts';
 import type { FailureForm } from './failures.ts';
 import { TAGS } from './operation-text.ts';
-import { pathItem, templateOf } from './path-item.ts';
+import { formatTemplate, pathItem } from './path-item.ts';
 import { SCHEMAS } from './schemas.ts';
 import { SECURITY_SCHEMES } from './security.ts';
 
@@ -32,7 +32,7 @@ export function openapiDocument(
   const parts = { responses: new ResponseComponents(), failureForm };
   const byPath = new Map<string, Route[]>();
   for (const route of [...endpoints.flatMap((one) => endpointRoutes(one, routes)), ...routes]) {
-    const path = templateOf(route.path);
+    const path = formatTemplate(route.path);
     byPath.set(path, [...(byPath.get(path) ?? []), route]);
   }
   const paths = Array.from(byPath, ([path, group]) => [path, pathItem(path, group, parts)]);
@@ -68,7 +68,7 @@ function endpointRoutes(endpoint: Endpoint, routes: readonly Route[]): readonly 
     .map((route) => {
       const operations = Object.entries(route.operations).map(([method, operation]) => [
         method,
-        callOf(endpoint, method, must(operation, 'a method that is there has an operation')),
+        describeCall(endpoint, method, must(operation, 'a method that is there has an operation')),
       ]);
       const path = route.path.replace(/:\w+/, endpoint.definition.name);
       return { ...route, path, operations: Object.fromEntries(operations) };

@@ -26,7 +26,7 @@ const CODES_OF_BODIES: readonly ErrorCode[] = [
 ];
 
 /** All codes with which an operation may fail, in the order of the table. */
-export function codesOf(operation: Operation, route: Route): readonly ErrorCode[] {
+export function listCodes(operation: Operation, route: Route): readonly ErrorCode[] {
   const codes = new Set([...CODES_OF_ALL, ...(operation.failures ?? [])]);
   if (route.isAlwaysServed !== true) for (const code of CODES_OF_STATE) codes.add(code);
   for (const code of codesOfAccess(operation)) codes.add(code);
@@ -70,7 +70,7 @@ function answersTo(
 ): Answers {
   const told = new Map<number, Map<string, ErrorCode[]>>();
   for (const code of codes) {
-    for (const [status, mediaType] of waysOf(code, tell, requests)) {
+    for (const [status, mediaType] of listWays(code, tell, requests)) {
       const types = told.get(status) ?? new Map<string, ErrorCode[]>();
       told.set(status, types.set(mediaType, [...(types.get(mediaType) ?? []), code]));
     }
@@ -78,16 +78,16 @@ function answersTo(
   return new Map(
     Array.from(told, ([status, types]) => {
       const content = Array.from(types, ([mediaType, codesTold]): [string, MediaText] => {
-        const schemaOf = must(schemas[mediaType], `failures in ${mediaType} have a schema`);
-        return [mediaType, { schema: schemaOf(codesTold) }];
+        const describeFailure = must(schemas[mediaType], `failures in ${mediaType} have a schema`);
+        return [mediaType, { schema: describeFailure(codesTold) }];
       });
       const all = new Set([...types.values()].flat());
       return [
         status,
         {
-          description: Array.from(all, sentenceOf).join('\n'),
+          description: Array.from(all, formatSentence).join('\n'),
           content: Object.fromEntries(content),
-          headers: headersOf([...all]),
+          headers: describeHeaders([...all]),
         },
       ];
     }),
@@ -95,7 +95,7 @@ function answersTo(
 }
 
 /** The status and media type of a failure for every kind of request. */
-function waysOf(
+function listWays(
   code: ErrorCode,
   tell: TellFailure,
   requests: readonly FailedRequest[],
@@ -109,11 +109,11 @@ function waysOf(
   return new Set(ways.values());
 }
 
-function sentenceOf(code: ErrorCode): string {
+function formatSentence(code: ErrorCode): string {
   return `- \`${code}\`: ${ERROR_TABLE.get(code)!.title}`;
 }
 
-function headersOf(codes: readonly ErrorCode[]): Readonly<Record<string, string>> {
+function describeHeaders(codes: readonly ErrorCode[]): Readonly<Record<string, string>> {
   const entries = codes.map((code) => ERROR_TABLE.get(code)!);
   return {
     ...(entries.some(({ retryAfterS }) => retryAfterS !== undefined) && {

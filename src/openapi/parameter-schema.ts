@@ -21,7 +21,7 @@ const INT64_IN_JSON: Schema = {
 
 /** The schema of a parameter in the query string. */
 export function textSchema(parameter: ParameterDefinition): Schema {
-  return { ...valueSchema(parameter, TEXT_SCHEMAS[parameter.type]), ...defaultOf(parameter) };
+  return { ...valueSchema(parameter, TEXT_SCHEMAS[parameter.type]), ...describeDefault(parameter) };
 }
 
 /** The schema of a parameter in a JSON body, where null counts as no value. */
@@ -29,7 +29,7 @@ export function jsonSchema(parameter: ParameterDefinition): Schema {
   const { type } = parameter;
   const schema = valueSchema(parameter, type === 'int64' ? INT64_IN_JSON : TEXT_SCHEMAS[type]);
   if (parameter.required) return schema;
-  return { anyOf: [schema, { type: 'null' }], ...defaultOf(parameter) };
+  return { anyOf: [schema, { type: 'null' }], ...describeDefault(parameter) };
 }
 
 /** Listed values are compared as texts, so they are strings. */
@@ -37,7 +37,7 @@ function valueSchema({ values }: ParameterDefinition, schema: Schema): Schema {
   return values === undefined ? schema : { type: 'string', enum: values };
 }
 
-function defaultOf({ type, values, default: text }: ParameterDefinition): Schema {
+function describeDefault({ type, values, default: text }: ParameterDefinition): Schema {
   if (text === undefined || text === '') return {};
   if (values !== undefined || type === 'string' || type === 'timestamp') return { default: text };
   const value = parseParameterText(type, text);

@@ -1,10 +1,10 @@
 import { must } from '../../engine/assert.ts';
 import { METHODS, type Method, type Operation, type Route } from '../http/route.ts';
 import { type Answers, mergeAnswers, type ResponseComponents } from './answers.ts';
-import { codesOf, type FailureForm, failureAnswers, unreadAnswers } from './failures.ts';
+import { type FailureForm, failureAnswers, listCodes, unreadAnswers } from './failures.ts';
 import type { BodyText, ParameterText } from './operation-text.ts';
-import { anyOf } from './schemas.ts';
-import { securityOf } from './security.ts';
+import { describeUnion } from './schemas.ts';
+import { describeSecurity } from './security.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -27,7 +27,7 @@ type Told = {
 };
 
 /** A path of Express as OpenAPI writes it. */
-export function templateOf(path: string): string {
+export function formatTemplate(path: string): string {
   return path.replaceAll(/:(\w+)/g, '{$1}');
 }
 
@@ -60,7 +60,7 @@ function tell(method: Method, operation: Operation, route: Route, { failureForm 
     schemas: route.failureSchemas ?? failureForm.schemas,
   };
   const bodyTypes = Object.keys(body?.content ?? {});
-  const failures = failureAnswers(codesOf(operation, route), form, bodyTypes);
+  const failures = failureAnswers(listCodes(operation, route), form, bodyTypes);
   const successes = new Map(
     Object.entries(answers).map(([status, answer]) => [Number(status), answer]),
   );
@@ -76,7 +76,7 @@ function tell(method: Method, operation: Operation, route: Route, { failureForm 
     ],
     body: isBodyTold ? body : undefined,
     answers: mergeAnswers(mergeAnswers(successes, failures), unreadAnswers(failureForm)),
-    security: securityOf(operation),
+    security: describeSecurity(operation),
   };
 }
 
@@ -137,7 +137,7 @@ function eitherBody(
   const content = { ...first.content };
   for (const [mediaType, { schema }] of Object.entries(second.content)) {
     const before = content[mediaType];
-    content[mediaType] = { schema: anyOf(before ? [before.schema, schema] : [schema]) };
+    content[mediaType] = { schema: describeUnion(before ? [before.schema, schema] : [schema]) };
   }
   return { ...first, isRequired: first.isRequired && second.isRequired, content };
 }

@@ -1,7 +1,7 @@
 import { elementTypeOf, isElement, type SqlType } from '../../engine/column/type.ts';
 import type { Column } from '../../engine/plan/expression.ts';
 import type { Schema } from './operation-text.ts';
-import { listOf, refTo } from './schemas.ts';
+import { describeList, refTo } from './schemas.ts';
 
 /** The schema of a row: exactly these columns. */
 export function rowSchema(columns: readonly Pick<Column, 'name' | 'type'>[]): Schema {
@@ -49,7 +49,7 @@ function valueSchema(type: SqlType): Schema {
         description: `As the event was sent; a record is ${isElement(type) ? 'an object' : 'a list of records'}`,
       };
     case 'ARRAY':
-      return listOf(elementSchema(elementTypeOf(type)));
+      return describeList(elementSchema(elementTypeOf(type)));
     case 'STRUCT':
       return { ...structSchema(type), type: ['object', 'null'] };
   }

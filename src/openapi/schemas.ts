@@ -11,7 +11,7 @@ const STRING: Schema = { type: 'string' };
 const COUNT: Schema = { type: 'integer', minimum: 0 };
 
 /** An object with these members, and those of `optional` where there is something to say. */
-export function objectOf(
+export function describeObject(
   required: Readonly<Record<string, Schema>>,
   optional: Readonly<Record<string, Schema>> = {},
 ): Schema {
@@ -20,12 +20,12 @@ export function objectOf(
   return { type: 'object', properties, ...(names.length > 0 && { required: names }) };
 }
 
-export function listOf(items: Schema): Schema {
+export function describeList(items: Schema): Schema {
   return { type: 'array', items };
 }
 
 /** What one of these has. */
-export function anyOf(schemas: readonly Schema[]): Schema {
+export function describeUnion(schemas: readonly Schema[]): Schema {
   const texts = new Map(schemas.map((schema) => [JSON.stringify(schema), schema]));
   const distinct = [...texts.values()];
   const only = distinct.length === 1 ? distinct[0] : undefined;
@@ -44,7 +44,7 @@ const PLACE = {
 /** Members that only some errors have. */
 const ERROR_MEMBERS = {
   ...PLACE,
-  details: { description: 'A sentence for each refused event of a post', ...listOf(STRING) },
+  details: { description: 'A sentence for each refused event of a post', ...describeList(STRING) },
 } as const;
 
 const CODE: Schema = {
@@ -60,9 +60,9 @@ const PARAMETER_DEFINITION: Schema = { $ref: '#/components/schemas/ParameterDefi
 const DEFINITION = {
   id: { type: 'string', format: 'uuid' },
   name: STRING,
-  alias: listOf(STRING),
+  alias: describeList(STRING),
   description: STRING,
-  parameters: listOf(PARAMETER_DEFINITION),
+  parameters: describeList(PARAMETER_DEFINITION),
   max_rows: COUNT,
   cache: { type: 'string', description: '`disabled`, or a time such as `900s`' },
   warm: { type: 'string', description: '`disabled`, or a time such as `300s`' },
@@ -82,10 +82,12 @@ const EXTENSION = {
 
 /** Schemas with a name: what more than one operation speaks of. */
 export const SCHEMAS = {
-  Failure: objectOf({ error: objectOf({ code: CODE, message: STRING }, ERROR_MEMBERS) }),
+  Failure: describeObject({
+    error: describeObject({ code: CODE, message: STRING }, ERROR_MEMBERS),
+  }),
   Problem: {
     description: 'A failure as RFC 9457 has it',
-    ...objectOf(
+    ...describeObject(
       {
         type: { type: 'string', format: 'uri' },
         title: STRING,
@@ -98,23 +100,23 @@ export const SCHEMAS = {
   },
   Sentence: {
     description: 'A failure as the analytics container tells it',
-    ...objectOf({ error: STRING }),
+    ...describeObject({ error: STRING }),
   },
   RpcStatus: {
     description: 'A google.rpc.Status',
-    ...objectOf({ code: { type: 'integer' }, message: STRING }),
+    ...describeObject({ code: { type: 'integer' }, message: STRING }),
   },
-  ElasticsearchFailure: objectOf({
+  ElasticsearchFailure: describeObject({
     status: { type: 'integer' },
-    error: objectOf({
+    error: describeObject({
       type: CODE,
       reason: STRING,
-      root_cause: listOf(objectOf({ type: CODE, reason: STRING })),
+      root_cause: describeList(describeObject({ type: CODE, reason: STRING })),
     }),
   }),
   Result: {
     description: 'Rows, with their keys in the order of the select list',
-    ...objectOf({ result: listOf({ type: 'object' }) }),
+    ...describeObject({ result: describeList({ type: 'object' }) }),
   },
   Timestamp: {
     description: 'Microseconds since the epoch; as text beyond 2^53',
@@ -133,7 +135,7 @@ export const SCHEMAS = {
   },
   Explanation: {
     description: 'How a query is answered, and what its run did',
-    ...objectOf(
+    ...describeObject(
       {
         name: STRING,
         query: { type: 'object' },
@@ -144,35 +146,35 @@ export const SCHEMAS = {
       { run: { type: 'object' } },
     ),
   },
-  ParameterDefinition: objectOf(
+  ParameterDefinition: describeObject(
     {
       name: STRING,
       type: { enum: ['string', 'int64', 'float64', 'bool', 'timestamp'] },
       required: { type: 'boolean' },
     },
-    { default: STRING, enum: listOf(STRING), from: listOf(STRING) },
+    { default: STRING, enum: describeList(STRING), from: describeList(STRING) },
   ),
-  Definition: objectOf(
+  Definition: describeObject(
     {
       ...DEFINITION,
       origin: { enum: ['built-in', 'folder', 'api'] },
       version: { type: 'integer', minimum: 1 },
-      selects_from: { description: 'Names of other definitions', ...listOf(STRING) },
+      selects_from: { description: 'Names of other definitions', ...describeList(STRING) },
       inherited_parameters: {
         description: 'Of the definitions it selects from',
-        ...listOf(PARAMETER_DEFINITION),
+        ...describeList(PARAMETER_DEFINITION),
       },
     },
     EXTENSION,
   ),
   DefinitionInput: {
-    ...objectOf(
+    ...describeObject(
       { name: DEFINITION.name, query: DEFINITION.query },
       { ...DEFINITION, ...EXTENSION },
     ),
     additionalProperties: false,
   },
-  DefinitionProblem: objectOf(
+  DefinitionProblem: describeObject(
     {
       origin: { enum: ['folder', 'api'] },
       file: STRING,
@@ -181,28 +183,28 @@ export const SCHEMAS = {
     },
     { line: PLACE.line, column: PLACE.column, caret: PLACE.caret },
   ),
-  Source: objectOf(
+  Source: describeObject(
     { id: { type: 'string', format: 'uuid' }, name: STRING, project: PROJECT_RULE },
     { events: COUNT, bytes: COUNT },
   ),
   NumberedSource: {
     description: 'A source as the analytics container lists it',
-    ...objectOf(
+    ...describeObject(
       { id: COUNT, token: { type: 'string', format: 'uuid' }, name: STRING, project: PROJECT_RULE },
       { events: COUNT, bytes: COUNT },
     ),
   },
-  Token: objectOf(
+  Token: describeObject(
     {
       id: STRING,
       name: STRING,
-      scopes: listOf({ enum: ['ingest', 'query', 'manage'] }),
+      scopes: describeList({ enum: ['ingest', 'query', 'manage'] }),
       from: { enum: ['settings', 'file'], description: 'Those of the settings cannot be revoked' },
     },
     {
-      projects: { ...listOf(STRING), description: 'Those it is bound to; else all' },
-      sources: { ...listOf(STRING), description: 'Those it is bound to; else all' },
-      endpoints: { ...listOf(STRING), description: 'Those it is bound to; else all' },
+      projects: { ...describeList(STRING), description: 'Those it is bound to; else all' },
+      sources: { ...describeList(STRING), description: 'Those it is bound to; else all' },
+      endpoints: { ...describeList(STRING), description: 'Those it is bound to; else all' },
       default_source: { type: 'string', description: 'Of posts that name none' },
       events_per_day: { type: 'integer', description: 'How many may be posted on a UTC day' },
       bytes_per_day: { type: 'integer', description: 'The same of inflated bytes' },
@@ -211,7 +213,7 @@ export const SCHEMAS = {
         description: 'How many inflated bytes may be posted within the retention',
       },
       used_today: {
-        ...objectOf({ events: { type: 'integer' }, bytes: { type: 'integer' } }),
+        ...describeObject({ events: { type: 'integer' }, bytes: { type: 'integer' } }),
         description: 'What was posted, where there is a quota of a day',
       },
       used_stored_bytes: {
@@ -222,14 +224,14 @@ export const SCHEMAS = {
       expires_at: { type: 'string', format: 'date-time' },
     },
   ),
-  Logged: objectOf({ message: { const: 'Logged!' } }),
+  Logged: describeObject({ message: { const: 'Logged!' } }),
   Refusals: {
     description: 'A sentence for each refused event, as the analytics container answers',
-    ...objectOf({ message: listOf(STRING) }),
+    ...describeObject({ message: describeList(STRING) }),
   },
   Event: {
     description: 'One log entry; keys that are not named here are kept, too',
-    ...objectOf(
+    ...describeObject(
       {},
       {
         event_message: { description: 'Its text; `message` in its place' },
@@ -243,18 +245,18 @@ export const SCHEMAS = {
       },
     ),
   },
-  BulkAnswer: objectOf({
+  BulkAnswer: describeObject({
     took: COUNT,
     errors: { type: 'boolean' },
-    items: listOf({ type: 'object', minProperties: 1, maxProperties: 1 }),
+    items: describeList({ type: 'object', minProperties: 1, maxProperties: 1 }),
   }),
-  Health: objectOf(
+  Health: describeObject(
     { status: STRING },
     {
       reason: STRING,
-      reasons: listOf(objectOf({ code: { enum: HEALTH_CODES }, message: STRING })),
-      recovering: objectOf({ posts_done: COUNT, bytes_done: COUNT, bytes_total: COUNT }),
-      damage: objectOf({
+      reasons: describeList(describeObject({ code: { enum: HEALTH_CODES }, message: STRING })),
+      recovering: describeObject({ posts_done: COUNT, bytes_done: COUNT, bytes_total: COUNT }),
+      damage: describeObject({
         places: COUNT,
         posts_lost: COUNT,
         segments_lost: COUNT,

@@ -21,7 +21,7 @@ const SCHEMES: Readonly<Record<TokenPlaces, readonly (keyof typeof SECURITY_SCHE
 };
 
 /** Security Requirement Objects, of which one suffices. Scopes are listed as roles. */
-export function securityOf({ access }: Operation): readonly object[] {
+export function describeSecurity({ access }: Operation): readonly object[] {
   if (access === 'open') return [];
   if (access === 'optional') return [{}, ...SCHEMES.headers.map((scheme) => ({ [scheme]: [] }))];
   const roles = access.scope === 'any' ? [] : [access.scope];

@@ -120,7 +120,7 @@ export class DurableSegments {
         onDamage: (damage) => this.#reportDamage(damage, observer),
       });
       // What files were lost while they were loaded, the log may still have.
-      return { ...summary, isCovered: coverageOf(folder) };
+      return { ...summary, isCovered: createCoverage(folder) };
     } catch (error) {
       if (error instanceof SegmentVersionError) throw new StartError(error.message, error);
       throw error;
@@ -314,7 +314,7 @@ function summarize(
 }
 
 /** Tells what is in the files that count now. */
-function coverageOf(folder: SegmentFolder): RecoveredSegments['isCovered'] {
+function createCoverage(folder: SegmentFolder): RecoveredSegments['isCovered'] {
   const coverage = new Map<string, readonly SequenceInterval[]>();
   for (const source of folder.sources()) {
     const partitions = new Set(folder.segments(source).map(({ envelope }) => envelope.partition));

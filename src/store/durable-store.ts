@@ -87,7 +87,7 @@ export class DurableStore {
     const recovered = await this.#durableSegments.recover(retentionNowUs, observer, beforeChanges);
     await this.#durableLog.recover({ nowUs, retentionNowUs, ...recovered }, observer);
     const newest = [recovered.newestUs, this.#durableLog.newestRecoveredUs];
-    this.#clock.begin(nowUs, newestOf(newest.filter((us) => us !== undefined)));
+    this.#clock.begin(nowUs, findNewest(newest.filter((us) => us !== undefined)));
     this.#isRecovered = true;
   }
 
@@ -133,6 +133,6 @@ function unreadable(error: ReadError, isChanging: boolean): StartError {
   return new StartError(`${error.message}. ${left}. ${advice}`, error);
 }
 
-function newestOf(timesUs: readonly number[]): number | undefined {
+function findNewest(timesUs: readonly number[]): number | undefined {
   return timesUs.length === 0 ? undefined : Math.max(...timesUs);
 }

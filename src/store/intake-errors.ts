@@ -11,7 +11,7 @@ export async function asServiceErrors<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (cause) {
-    throw serviceErrorOf(cause);
+    throw toServiceError(cause);
   }
 }
 
@@ -20,12 +20,12 @@ export function withServiceErrors<T>(work: () => T): T {
   try {
     return work();
   } catch (cause) {
-    throw serviceErrorOf(cause);
+    throw toServiceError(cause);
   }
 }
 
 /** Other errors are returned unchanged. */
-function serviceErrorOf(cause: unknown): unknown {
+function toServiceError(cause: unknown): unknown {
   if (cause instanceof MalformedBodyError) {
     return new ServiceError('invalid_body', cause.message, { cause });
   }

@@ -10,7 +10,7 @@ import { SourceDirectory } from '../../ingest/source.ts';
 import type { Log } from '../log.ts';
 import { StackThrottle } from '../log-throttle.ts';
 import { divideMemory, lentBytes, type MemoryDivision } from '../memory-shares.ts';
-import { profileOf } from '../profile.ts';
+import { getProfile } from '../profile.ts';
 import type { Settings } from '../settings.ts';
 import type { Backend, BackendStats, SourceStore, TakenMemory } from './backend.ts';
 import { DurableStore } from './durable-store.ts';
@@ -42,7 +42,7 @@ export function openBackend(options: {
   const directory = new SourceDirectory(settings.sources);
   const retentionUs = settings.retentionDays * DAY_US;
   const division = divideMemory(settings);
-  const budget = budgetOf(settings, division, storeBytesMax);
+  const budget = createBudget(settings, division, storeBytesMax);
   const stacks = new StackThrottle(nowMs ?? (() => 0));
   const durable: DurableStore = new DurableStore({
     disk,
@@ -78,7 +78,7 @@ export function openBackend(options: {
   const intake = new StoreIntake({
     ...{ directory, store: durable.store, retentionUs, counts, division, log },
     durableMs: () => durable.logStats()?.groupMs ?? 0,
-    manners: profileOf(settings.profile).admission,
+    manners: getProfile(settings.profile).admission,
     apartBytesMin: options.apartBytesMin,
   });
   return {
@@ -141,7 +141,7 @@ function lendUnused(
 }
 
 /** `storeBytesMax`: as much as there is, in place of the store's share. */
-function budgetOf(
+function createBudget(
   { memoryBytesMax }: Settings,
   { shares, storeBytesMax: ownBytesMax }: MemoryDivision,
   storeBytesMax: number | undefined,

@@ -9,7 +9,7 @@ import { decodeBody } from '../../ingest/post-body.ts';
 import { summarizeSegment } from '../../ingest/segment-summary.ts';
 import { type Source, SourceDirectory } from '../../ingest/source.ts';
 import type { BoundedRunOptions } from '../call/query-engine.ts';
-import { type ProfileName, profileOf } from '../profile.ts';
+import { getProfile, type ProfileName } from '../profile.ts';
 
 const DAY_US = 86_400_000_000;
 
@@ -19,7 +19,7 @@ const DAY_US = 86_400_000_000;
  */
 export class ScratchStore {
   readonly sources: SourceDirectory;
-  readonly #manners: ReturnType<typeof profileOf>['admission'];
+  readonly #manners: ReturnType<typeof getProfile>['admission'];
   readonly #retentionUs: number;
   readonly #pool = new MemoryPool();
   readonly #store: LogStore;
@@ -32,7 +32,7 @@ export class ScratchStore {
     readonly profile: ProfileName;
   }) {
     this.sources = new SourceDirectory(settings.sources);
-    this.#manners = profileOf(settings.profile).admission;
+    this.#manners = getProfile(settings.profile).admission;
     this.#retentionUs = settings.retentionDays * DAY_US;
     this.#store = new LogStore({
       sources: this.sources.sources.map(({ name }) => name),

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { COPY_ENDING, readPair, writePair } from '../../ingest/checked-file.ts';
 import { type Disk, DiskError } from '../../ingest/disk/disk.ts';
-import { parseSource, projectRuleOf, type Source } from '../../ingest/source.ts';
+import { formatProjectRule, parseSource, type Source } from '../../ingest/source.ts';
 import { SOURCES_MADE_MAX } from '../limits.ts';
 import { StartError } from '../start-error.ts';
 
@@ -65,7 +65,7 @@ export class SourceFile {
   write(sources: readonly Source[]): Promise<void> {
     const content: z.infer<typeof CONTENT> = {
       version: 1,
-      sources: sources.map((source) => ({ name: source.name, project: projectRuleOf(source) })),
+      sources: sources.map((source) => ({ name: source.name, project: formatProjectRule(source) })),
     };
     return writePair(this.#disk, this.#path, `${JSON.stringify(content, null, 2)}\n`);
   }

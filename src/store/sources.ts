@@ -1,6 +1,6 @@
 import { DiskError } from '../../ingest/disk/disk.ts';
 import { SerialWork } from '../../ingest/serial-work.ts';
-import { parseSource, projectRuleOf, type Source } from '../../ingest/source.ts';
+import { formatProjectRule, parseSource, type Source } from '../../ingest/source.ts';
 import type { Definitions } from '../definition/definitions.ts';
 import { echo } from '../echo.ts';
 import { ServiceError } from '../errors.ts';
@@ -122,10 +122,10 @@ export function joinSources(ofSettings: readonly Source[], made: readonly Source
     const { name } = source;
     const other = named.get(name);
     if (other === undefined) named.set(name, source);
-    else if (projectRuleOf(other) !== projectRuleOf(source)) {
-      const rule = projectRuleOf(source);
+    else if (formatProjectRule(other) !== formatProjectRule(source)) {
+      const rule = formatProjectRule(source);
       throw new StartError(
-        `SOURCES and DEFAULT_SOURCE must give the source ${name} the rule that it was made with over HTTP, ${rule}, for its stored events have their projects by it; got ${projectRuleOf(other)}. Write SOURCES=${name}:${rule}, or leave it out of both`,
+        `SOURCES and DEFAULT_SOURCE must give the source ${name} the rule that it was made with over HTTP, ${rule}, for its stored events have their projects by it; got ${formatProjectRule(other)}. Write SOURCES=${name}:${rule}, or leave it out of both`,
       );
     }
   }
@@ -134,7 +134,7 @@ export function joinSources(ofSettings: readonly Source[], made: readonly Source
 
 /** @throws ServiceError when it has another rule. */
 function checkSameRule(known: Source, rule: string): void {
-  const is = projectRuleOf(known);
+  const is = formatProjectRule(known);
   if (is === rule) return;
   throw conflict(
     `the source ${known.name} has the project rule ${is}, which cannot be changed: stored events have their projects by it; got ${rule}`,

@@ -14,7 +14,7 @@ import {
 } from '../../ingest/post-decoding.ts';
 import { randomUuids } from '../../ingest/random-id.ts';
 import { isUuid, type Source, type SourceDirectory } from '../../ingest/source.ts';
-import { type Log, stackOf } from '../log.ts';
+import { formatStack, type Log } from '../log.ts';
 import type { MemoryDivision } from '../memory-shares.ts';
 import type { IngestCounts } from './ingest-counts.ts';
 import { asServiceErrors, withServiceErrors } from './intake-errors.ts';
@@ -60,7 +60,7 @@ export class StoreIntake implements LogIntake {
     this.#thread = new DecodingThread({
       ...{ retentionUs, manners },
       bounds: division.decodingBounds,
-      onLost: (error) => log({ level: 'error', event: 'decoding_lost', error: stackOf(error) }),
+      onLost: (error) => log({ level: 'error', event: 'decoding_lost', error: formatStack(error) }),
     });
   }
 

@@ -83,7 +83,7 @@ test('law: one damaged file of the two changes no definition, and with two there
   const store = new DefinitionStore(disk, FOLDER);
   await store.write(id, 'before');
   await store.write(id, 'SELECT 1');
-  const paths = [store.pathOf(id), `${store.pathOf(id)}.copy`] as const;
+  const paths = [store.formatPath(id), `${store.formatPath(id)}.copy`] as const;
   const whole = disk.bytesOf(paths[0]);
   for (let bit = 0; bit < whole.length * 8; bit++) {
     const flipped = whole.slice();

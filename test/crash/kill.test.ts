@@ -8,7 +8,7 @@ import { HttpClient } from '../../bench/http-client.ts';
 import { ServiceProcess } from '../../bench/service-process.ts';
 import { findStorePath } from '../../ingest/data-folder.ts';
 import { NodeDisk } from '../../ingest/disk/node-disk.ts';
-import { PARTITION_US, partitionOf } from '../../ingest/partition.ts';
+import { PARTITION_US, toPartition } from '../../ingest/partition.ts';
 import { SegmentFile } from '../../ingest/segment-file.ts';
 import { parseSegmentName } from '../../ingest/segment-name.ts';
 import { Random } from '../../src/demo/traffic/random.ts';
@@ -69,7 +69,7 @@ class Ledger {
 
   send(post: string, timestampsUs: readonly number[]): void {
     const events = new Map<number, number>();
-    for (const day of timestampsUs.map(partitionOf)) events.set(day, (events.get(day) ?? 0) + 1);
+    for (const day of timestampsUs.map(toPartition)) events.set(day, (events.get(day) ?? 0) + 1);
     this.#posts.set(post, events);
   }
 
@@ -95,7 +95,7 @@ class Ledger {
   check(rows: readonly Row[], oldestUs: number, known: ReadonlySet<string>): void {
     const found = new Map<string, Set<number>>();
     for (const { post, day, events, ids } of rows) {
-      const partition = partitionOf(day);
+      const partition = toPartition(day);
       const wanted = this.#posts.get(post)?.get(partition);
       const place = `post ${post}, day ${partition}`;
       // A post that is not known any more is one whose days were all behind the retention.

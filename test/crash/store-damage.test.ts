@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SEAL_AGE_US } from '../../ingest/limits.ts';
-import { PARTITION_US, partitionOf } from '../../ingest/partition.ts';
+import { PARTITION_US, toPartition } from '../../ingest/partition.ts';
 import { SegmentFile } from '../../ingest/segment-file.ts';
 import { Random } from '../../src/demo/traffic/random.ts';
 import { fuzzSeed } from '../fuzz/seed.ts';
@@ -54,13 +54,13 @@ function missingOf(
   after: ReadonlyMap<string, readonly StoredRow[]>,
   { isIdLost, nowUs }: { readonly isIdLost: boolean; readonly nowUs: number },
 ): string[] {
-  const oldest = partitionOf(nowUs - RETENTION_US);
+  const oldest = toPartition(nowUs - RETENTION_US);
   const [wanted, got] = [keysOf(before), keysOf(after)];
   const count = [...after.values()].reduce((sum, rows) => sum + rows.length, 0);
   assert.equal(got.size, count, 'each row is there once');
   for (const [key, row] of got) {
     const was = wanted.get(key);
-    if (was === undefined && partitionOf(row.timestampUs) < oldest) continue;
+    if (was === undefined && toPartition(row.timestampUs) < oldest) continue;
     assert(was !== undefined, `row ${key} was there before`);
     const id = isIdLost && row.id === null ? null : was.id;
     assert.deepEqual(row, { ...was, id }, key);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Batch } from '../../engine/column/batch.ts';
-import { PARTITION_US, partitionOf } from '../../ingest/partition.ts';
+import { PARTITION_US, toPartition } from '../../ingest/partition.ts';
 import type { Random } from '../../src/demo/traffic/random.ts';
 import { smallBatch } from '../support/small-batch.ts';
 import type { StoredRow } from './stored-rows.ts';
@@ -99,9 +99,9 @@ export class StoreLedger {
     if (!isThere.includes(true) && !kept.has(post.number)) return;
     assert.notEqual(fate, 'gone', `post ${post.number} was voided`);
     // Days behind the retention may be gone, each for itself.
-    const oldest = partitionOf(this.#believedUs - RETENTION_US);
+    const oldest = toPartition(this.#believedUs - RETENTION_US);
     for (const [row, timestampUs] of post.timestampsUs.entries()) {
-      if (partitionOf(timestampUs) < oldest) continue;
+      if (toPartition(timestampUs) < oldest) continue;
       assert(isThere[row], `row ${row} of post ${post.number}, which is ${fate}`);
     }
     this.#fates[post.number] = 'kept';

@@ -9,7 +9,7 @@ import { sealSegment } from '../../engine/column/seal.ts';
 import { readFooter } from '../../engine/column/sealed-layout.ts';
 import { NodeDisk } from '../../ingest/disk/node-disk.ts';
 import { WriteAheadLog } from '../../ingest/log/write-ahead-log.ts';
-import { PARTITION_US, partitionOf } from '../../ingest/partition.ts';
+import { PARTITION_US, toPartition } from '../../ingest/partition.ts';
 import type { SegmentFile } from '../../ingest/segment-file.ts';
 import { SegmentFolder } from '../../ingest/segment-folder.ts';
 import { batchOf, type TestEvent } from '../column/batch-of.ts';
@@ -105,7 +105,7 @@ export class DataFolder {
     first: number,
     last = first,
   ): Promise<SegmentFile> {
-    const partition = partitionOf(readFooter(buffer).timestampUsMax);
+    const partition = toPartition(readFooter(buffer).timestampUsMax);
     const covered = [{ fromSequence: first, throughSequence: last }];
     return this.segments.add({ source, partition, buffer, covered });
   }

@@ -10,7 +10,7 @@ import {
   newMemoryGauge,
   RESIDENT,
 } from '../../engine/column/segment-backing.ts';
-import { type BlockHolder, chooseLeaving, leavingOf } from '../../ingest/eviction.ts';
+import { type BlockHolder, chooseLeaving, measureLeaving } from '../../ingest/eviction.ts';
 import { USE_CLOCK_TICKS } from '../../ingest/limits.ts';
 import { MemoryBudget } from '../../ingest/memory-budget.ts';
 import type { SegmentBlocks } from '../../ingest/segment-blocks.ts';
@@ -74,11 +74,11 @@ class SmallMemory {
     const isMissing = states[block] === ABSENT;
     noteUse(blocks.backing, { first: block, end: block + 1 });
     states[block] = RESIDENT;
-    const over = leavingOf(blocks, 'all').bytes - this.#roomBytes;
+    const over = measureLeaving(blocks, 'all').bytes - this.#roomBytes;
     const shortage = { wanted: over, needed: over };
     const leaving = chooseLeaving([{ blocks }], shortage, this.#budget.clock).values().next().value;
     if (leaving === undefined || leaving === 'all') return isMissing;
-    this.#budget.evicted(leavingOf(blocks, leaving));
+    this.#budget.evicted(measureLeaving(blocks, leaving));
     for (const leaver of leaving) {
       noteLeaving(blocks.backing, leaver);
       states[leaver] = ABSENT;
@@ -193,8 +193,8 @@ test('segments that are not resident are neither evicted nor counted', () => {
   ]);
   assert.deepEqual(leaving([one], 50), { one: [1] });
   assert.deepEqual(leaving([one], 101), { one: 'all' });
-  assert.deepEqual(leavingOf(one.blocks, 'all'), { blocks: 2, bytes: 200 });
-  assert.deepEqual(leavingOf(one.blocks, new Set([1])), { blocks: 1, bytes: 100 });
+  assert.deepEqual(measureLeaving(one.blocks, 'all'), { blocks: 2, bytes: 200 });
+  assert.deepEqual(measureLeaving(one.blocks, new Set([1])), { blocks: 1, bytes: 100 });
   assert.deepEqual(leaving([holder('none', [])], 1), {});
 });
 
@@ -210,7 +210,7 @@ test('an eviction frees enough, at most a segment too much, and never a block us
       let oldestLeft = Number.POSITIVE_INFINITY;
       for (const [index, one] of holders.entries()) {
         const blocks = chosen.get(one);
-        if (blocks !== undefined) left += leavingOf(one.blocks, blocks).bytes;
+        if (blocks !== undefined) left += measureLeaving(one.blocks, blocks).bytes;
         for (const [at, { usedAt }] of contents[index]!.entries()) {
           if (blocks === 'all' || blocks?.has(at) === true) youngest = Math.max(youngest, usedAt);
           else oldestLeft = Math.min(oldestLeft, usedAt);

@@ -2,7 +2,7 @@ import { deepEqual, equal } from 'node:assert/strict';
 import { test } from 'node:test';
 import { crc32 } from 'node:zlib';
 import {
-  checksumOf,
+  computeChecksum,
   decodeBatch,
   decodeEnvelope,
   encodeBody,
@@ -29,7 +29,7 @@ test('encoding a record does not change earlier ones that are not read yet, shor
     const { envelopeSize, dataSize, parts } = body;
     const bytes = new Uint8Array(Buffer.concat(parts));
     equal(bytes.length, envelopeSize + dataSize);
-    equal(crc32(bytes), await checksumOf(body));
+    equal(crc32(bytes), await computeChecksum(body));
     const { source, receivedUs, arrivalBase, batch } = records[index]!;
     const envelope = decodeEnvelope(bytes.slice(0, envelopeSize));
     deepEqual(

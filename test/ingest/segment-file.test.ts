@@ -12,12 +12,16 @@ import {
 import { readFooter } from '../../engine/column/sealed-layout.ts';
 import { BLOCK_NUMBERS, blocksWith } from '../../engine/column/segment-backing.ts';
 import {
-  blocksOf,
   decodeSegmentEnvelope,
   encodeSegmentEnvelope,
+  listBlocks,
 } from '../../ingest/segment-envelope.ts';
 import { SegmentFile } from '../../ingest/segment-file.ts';
-import { headOf, SegmentDamageError, SegmentVersionError } from '../../ingest/segment-layout.ts';
+import {
+  createHead,
+  SegmentDamageError,
+  SegmentVersionError,
+} from '../../ingest/segment-layout.ts';
 import { formatSegmentName, parseSegmentName } from '../../ingest/segment-name.ts';
 import { packSegment } from '../../ingest/segment-packing.ts';
 import { coversSequence, unionOfIntervals } from '../../ingest/sequence-intervals.ts';
@@ -91,7 +95,7 @@ function partsOfVersion1(buffer: SharedArrayBuffer): readonly Uint8Array[] {
     return bytes;
   });
   const envelope = envelopeOfVersion1(packImage(buffer), blocks, ORIGIN);
-  const head = Buffer.from(headOf(envelope));
+  const head = Buffer.from(createHead(envelope));
   head.writeUInt32LE(1, 4);
   head.writeUInt32LE(crc32(envelope, crc32(head.subarray(0, 12))), 12);
   return [head, envelope, ...stored, envelope, head];
@@ -161,7 +165,7 @@ test('after a flip of any bit no value is wrong, and the damage is reported', as
   const { disk, bytes } = await fileOf(buffer);
   const { envelope } = await SegmentFile.open(disk, PATH);
   const columns = sealedColumnsOf(readFooter(buffer));
-  const blocksSize = blocksOf(envelope).reduce((sum, { storedSize }) => sum + storedSize, 0);
+  const blocksSize = listBlocks(envelope).reduce((sum, { storedSize }) => sum + storedSize, 0);
   const blocksOffset = (bytes.length - blocksSize) / 2;
   const turn = async (bit: number): Promise<void> => {
     const turned = Buffer.from(bytes);
@@ -295,7 +299,7 @@ test('an envelope keeps its values, also those beyond 32 bits', () => {
   const decoded = decodeSegmentEnvelope(bytes);
   // Blocks lie end to end behind head and envelope.
   const storedOffset = 16 + bytes.length;
-  assert.deepEqual(blocksOf(decoded), [
+  assert.deepEqual(listBlocks(decoded), [
     { ...blocks[0], storedOffset },
     { ...blocks[1], storedOffset: storedOffset + 7 },
   ]);

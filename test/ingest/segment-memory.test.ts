@@ -28,7 +28,7 @@ import { LogStore } from '../../ingest/log-store.ts';
 import { MemoryBudget } from '../../ingest/memory-budget.ts';
 import { PARTITION_US } from '../../ingest/partition.ts';
 import type { SegmentDamage } from '../../ingest/sealed-segments.ts';
-import { lastUseOf, residentSizeOf } from '../../ingest/segment-blocks.ts';
+import { computeLastUse, measureResident } from '../../ingest/segment-blocks.ts';
 import { SegmentFile } from '../../ingest/segment-file.ts';
 import { SegmentFolder } from '../../ingest/segment-folder.ts';
 import { packSegment } from '../../ingest/segment-packing.ts';
@@ -229,9 +229,9 @@ test('an eviction copies the blocks that stay, and none of the others', async ()
       assert.ok(bytes.equals(bytesOf(buffer).subarray(offset, offset! + length!)));
     } else assert.ok(bytes.every((byte) => byte === 0));
   }
-  const frameSize = residentSizeOf(left) - size;
+  const frameSize = measureResident(left) - size;
   assert.ok(size > 0 && frameSize > 0 && frameSize < 64 * KIB, `${frameSize}`);
-  assert.equal(lastUseOf(left.backing), 5);
+  assert.equal(computeLastUse(left.backing), 5);
   // Another buffer is in its place: what was decided of the old one does not hold any more.
   assert.equal(await held.letGo(blocks, 'all'), false);
   assert.equal(await held.letGo(left, 'all'), true);

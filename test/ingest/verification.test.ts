@@ -7,7 +7,7 @@ import type { Disk } from '../../ingest/disk/disk.ts';
 import { NodeDisk } from '../../ingest/disk/node-disk.ts';
 import type { FolderDamage } from '../../ingest/folder-damage.ts';
 import { type Inspection, inspectFolder } from '../../ingest/inspection.ts';
-import { blocksOf } from '../../ingest/segment-envelope.ts';
+import { listBlocks } from '../../ingest/segment-envelope.ts';
 import type { SegmentFile } from '../../ingest/segment-file.ts';
 import { SegmentListing } from '../../ingest/segment-listing.ts';
 import { MANIFEST_FILE } from '../../ingest/segment-manifest.ts';
@@ -59,7 +59,7 @@ test('a change of any byte of a segment file is reported', async () => {
   await withFolder(async (folder) => {
     const { path, envelope } = await smallFolder(folder);
     const bytes = await readFile(path);
-    const stored = blocksOf(envelope).reduce((sum, { storedSize }) => sum + storedSize, 0);
+    const stored = listBlocks(envelope).reduce((sum, { storedSize }) => sum + storedSize, 0);
     const blocksOffset = (bytes.length - stored) / 2;
     const kinds = new Set<string>();
     for (let offset = 0; offset < bytes.length; offset += TURN_STEP) {
@@ -87,7 +87,7 @@ test('a damaged block is reported by the names of its columns, quoted if they ar
     }));
     await folder.post(EDGE, events);
     const [file] = await folder.store(EDGE, 1);
-    const blocks = blocksOf(file!.envelope);
+    const blocks = listBlocks(file!.envelope);
     const stored = blocks.reduce((sum, { storedSize }) => sum + storedSize, 0);
     const bytes = await readFile(file!.path);
     const told = new Set<string>();

@@ -15,11 +15,11 @@ import { SegmentImage } from '../../engine/column/segment-image.ts';
 import { readSegment } from '../../engine/column/segment-reader.ts';
 import { NodeDisk } from '../../ingest/disk/node-disk.ts';
 import { decodeBatch, decodeEnvelope, encodeBody } from '../../ingest/log/record-body.ts';
-import { PARTITION_US, partitionOf } from '../../ingest/partition.ts';
+import { PARTITION_US, toPartition } from '../../ingest/partition.ts';
 import {
   absentBlocks,
-  blockCountOf,
   copyWithout,
+  countBlocks,
   residentBlocks,
   type SegmentBlocks,
 } from '../../ingest/segment-blocks.ts';
@@ -131,7 +131,7 @@ function seal(parts: readonly Rows[]): SharedArrayBuffer[] {
 function merge(buffers: readonly SharedArrayBuffer[]): SharedArrayBuffer[] {
   const ofDay = new Map<number, SharedArrayBuffer[]>();
   for (const buffer of buffers) {
-    const day = partitionOf(readFooter(buffer).timestampUsMin);
+    const day = toPartition(readFooter(buffer).timestampUsMin);
     ofDay.set(day, [...(ofDay.get(day) ?? []), buffer]);
   }
   return [...ofDay.values()].map((some) => mergeSegments(some));
@@ -156,7 +156,7 @@ async function store(
   const files: SegmentFile[] = [];
   for (const buffer of buffers) {
     const id = ++segmentCount;
-    const partition = partitionOf(readFooter(buffer).timestampUsMin);
+    const partition = toPartition(readFooter(buffer).timestampUsMin);
     const origin = { id, source: 'logs', partition, covered: [], replaced: [], awaits: [] };
     const path = join(folder, `${id}.segment`);
     await writeFile(path, Buffer.concat(packSegment(packImage(buffer), origin).parts));
@@ -213,7 +213,7 @@ async function partlyEvicted(files: readonly SegmentFile[]): Promise<SegmentSour
     const { buffer } = await file.load();
     const blocks = residentBlocks(file, gauge, { buffer, usedAt: 0 });
     const leaving = new Set<number>();
-    for (let block = index % 2; block < blockCountOf(blocks.backing); block += 2) {
+    for (let block = index % 2; block < countBlocks(blocks.backing); block += 2) {
       leaving.add(block);
     }
     const handle = handleOf(await copyWithout(blocks, leaving));

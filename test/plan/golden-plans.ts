@@ -7,7 +7,7 @@ import { type PreparedQuery, prepareQuery } from '../../engine/plan/prepared-que
 import { BUILT_IN_SOURCES } from '../../ingest/source.ts';
 import { type Catalogue, loadCatalogue } from '../../src/definition/catalogue.ts';
 import type { Endpoint } from '../../src/definition/endpoint.ts';
-import { sqlTypeOf } from '../../src/definition/parameter-value.ts';
+import { toSqlType } from '../../src/definition/parameter-value.ts';
 
 /** The clock of all plans: noon, so that no bound is at its own start by chance but those cut to be. */
 export const NOW_US = Date.parse('2026-01-15T12:00:00Z') * 1000;
@@ -133,7 +133,7 @@ export async function goldenTexts(): Promise<readonly GoldenText[]> {
   const { query, definition } = must(catalogue.find('logs.all'));
   const parameters = definition.parameters.map(({ name, type }) => ({
     name,
-    type: sqlTypeOf(type),
+    type: toSqlType(type),
   }));
   const within = { sources: BUILT_IN_SOURCES, parameters, within: [query.commonTables] };
   const call = { project: 'alpha', project_tier: 'PRO' };

@@ -1,11 +1,11 @@
 import {
-  flagOf,
+  formatFlag,
+  listVariables,
   SETTINGS,
   type Setting,
   SUBJECTS,
   VARIABLES_READ,
   valueText,
-  variablesOf,
 } from '../../src/setting-table.ts';
 
 const BEGIN = '<!-- Tables of settings, written from src/setting-table.ts. -->\n';
@@ -34,8 +34,8 @@ function tableOf(subject: Setting['subject']): string {
 
 function cellsOf(setting: Setting): readonly string[] {
   const { isSecret, summary } = setting;
-  const names = variablesOf(setting).map((variable) => `\`${variable}\``);
-  const flag = isSecret === true ? 'none: it is a secret' : `\`--${flagOf(setting)}\``;
+  const names = listVariables(setting).map((variable) => `\`${variable}\``);
+  const flag = isSecret === true ? 'none: it is a secret' : `\`--${formatFlag(setting)}\``;
   const meaning = `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`;
   const more = [setting.details, fileText(setting), containerText(setting)];
   return [

@@ -1,7 +1,7 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { flagOf, SETTINGS, SUBJECTS, VARIABLES_READ } from '../../src/setting-table.ts';
+import { formatFlag, SETTINGS, SUBJECTS, VARIABLES_READ } from '../../src/setting-table.ts';
 import { readText } from '../support/source-files.ts';
 import { withTables } from './configuration-page.ts';
 
@@ -33,7 +33,7 @@ test('every setting that docs/getting-started.md names is one, and so is every f
     [],
   );
   const flags = SETTINGS.filter(([, { isSecret }]) => isSecret !== true).map(
-    ([, setting]) => `--${flagOf(setting)}`,
+    ([, setting]) => `--${formatFlag(setting)}`,
   );
   const starts = Array.from(readText(PATH).matchAll(/weir start [^`\n]*/g), ([text]) => text);
   ok(starts.length > 0);
@@ -46,7 +46,7 @@ test('every setting that docs/getting-started.md names is one, and so is every f
 test('a setting is one row of the table alone: no two have one variable, or one flag', () => {
   const variables = new Set(VARIABLES_READ);
   equal(variables.size, VARIABLES_READ.length);
-  const flags = SETTINGS.map(([, setting]) => flagOf(setting));
+  const flags = SETTINGS.map(([, setting]) => formatFlag(setting));
   equal(new Set(flags).size, flags.length);
   ok(!flags.includes('strict') && !flags.includes('help'));
 });

@@ -36,7 +36,7 @@ import type { Route } from '../../src/http/route.ts';
 import { InstanceKey } from '../../src/instance-key.ts';
 import type { LogEntry } from '../../src/log.ts';
 import type { Metrics } from '../../src/metrics/metrics.ts';
-import { type ProfileName, profileOf } from '../../src/profile.ts';
+import { getProfile, type ProfileName } from '../../src/profile.ts';
 import { Readiness } from '../../src/readiness.ts';
 import { asServiceErrors } from '../../src/store/intake-errors.ts';
 import type { LogIntake } from '../../src/store/log-intake.ts';
@@ -174,7 +174,7 @@ async function readPost(posted: PostedBody): Promise<Posted> {
   return {
     contents: { bodyAddress, addresses, notes },
     async eventsOf(indexes) {
-      const ordinals = events.ordinalsOf(indexes);
+      const ordinals = events.listOrdinals(indexes);
       const text = Buffer.concat(await events.body(ordinals)).toString();
       const parsed = JSON.parse(text) as readonly unknown[];
       return parsed.map((event, index) => ({ event, ordinal: must(ordinals[index]) }));
@@ -320,7 +320,7 @@ export async function withApp(
     queryMsMax: options.queryMsMax,
   });
   const intake = options.intake ?? fakeIntake(stored);
-  const profile = profileOf(options.profile ?? 'default');
+  const profile = getProfile(options.profile ?? 'default');
   const ids = new EventIds(InstanceKey.random());
   const reader = new EventReader({ engine, events: NO_EVENTS, ids, nowUs: clock.nowUs });
   const app = createApp({

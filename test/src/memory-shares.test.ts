@@ -12,7 +12,7 @@ import {
   MEMORY_BYTES_MIN,
   type MemoryDivision,
   sumLendable,
-  sumOf,
+  sumShares,
 } from '../../src/memory-shares.ts';
 
 const MEBIBYTE = 1024 * 1024;
@@ -36,12 +36,12 @@ test('all shares together are no more than MEMORY_LIMIT and what the process may
     fc.property(limits, fc.integer({ min: 1, max: 256 }), (memoryBytesMax, workerCount) => {
       const { shares } = divided(memoryBytesMax, workerCount);
       assert.ok(Object.values(shares).every((bytes) => bytes >= 0));
-      assert.ok(sumOf(shares) <= memoryBytesMax + BESIDE_BYTES);
+      assert.ok(sumShares(shares) <= memoryBytesMax + BESIDE_BYTES);
     }),
   );
   for (const workerCount of [1, 2, 256]) {
     assert.ok(
-      sumOf(divided(MEMORY_BYTES_MIN, workerCount).shares) <= MEMORY_BYTES_MIN + BESIDE_BYTES,
+      sumShares(divided(MEMORY_BYTES_MIN, workerCount).shares) <= MEMORY_BYTES_MIN + BESIDE_BYTES,
     );
   }
 });
@@ -52,7 +52,7 @@ test('the store has what all others leave, and its own shares at the least', () 
       const { shares, storeBytesMax } = divided(memoryBytesMax, workerCount);
       const { backlog, segments, ...others } = shares;
       assert.ok(storeBytesMax >= backlog + segments);
-      assert.ok(sumOf(others) + storeBytesMax <= memoryBytesMax + BESIDE_BYTES + 1);
+      assert.ok(sumShares(others) + storeBytesMax <= memoryBytesMax + BESIDE_BYTES + 1);
     }),
   );
 });
@@ -80,7 +80,9 @@ test('what is lent and what its owners hold is no more than their shares, and ha
         ...{ memoryBytesMax, usedBytes, residentBytes: resident * memoryBytesMax },
         lentBytes: lent * lendableBytes,
       });
-      assert.ok(lendableBytes <= sumOf(shares) - shares.process - shares.threads - shares.backlog);
+      assert.ok(
+        lendableBytes <= sumShares(shares) - shares.process - shares.threads - shares.backlog,
+      );
       assert.ok(bytes >= 0 && 2 * bytes <= Math.max(0, lendableBytes - usedBytes));
     }),
   );

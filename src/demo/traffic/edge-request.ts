@@ -7,7 +7,7 @@ export function edgeRequest(context: TrafficContext): LogEvent {
   const route = random.pick(ROUTES);
   const client = random.pick(CLIENTS);
   const place = random.pick(PLACES);
-  const status = statusOf(random);
+  const status = chooseStatus(random);
   const host = `${project.ref}.supabase.co`;
   const path = route.path(random);
   const search = route.search(random);
@@ -71,7 +71,7 @@ export function edgeRequest(context: TrafficContext): LogEvent {
   };
 }
 
-function statusOf(random: Random): number {
+function chooseStatus(random: Random): number {
   const chance = random.next();
   if (chance < 0.9) return random.pick([200, 200, 200, 201, 204, 206, 304]);
   if (chance < 0.985) return random.pick([400, 401, 403, 404, 404, 409, 429]);

@@ -26,7 +26,7 @@ export async function translated<Notes>(
   });
   const byAddress = new Map<string | undefined, readonly unknown[]>();
   for (const [index, address] of events.addresses.entries()) {
-    const pieces = await events.body(events.ordinalsOf([index]));
+    const pieces = await events.body(events.listOrdinals([index]));
     byAddress.set(address, JSON.parse(Buffer.concat(pieces).toString()) as unknown[]);
   }
   return {

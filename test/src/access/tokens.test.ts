@@ -416,27 +416,27 @@ test('the quota of a token can be changed, outlasts a restart, and does not end 
     const order: TokenOrder = { name: 'shop', scopes: ['ingest'], events_per_day: 10 };
     const { id, token } = await tokens.create(order);
     const grant = mustGrant(tokens, token);
-    assert.deepEqual(tokens.quotaOf(id), {
+    assert.deepEqual(tokens.findQuota(id), {
       events: 10,
       bytes: undefined,
       stored_bytes: undefined,
     });
     await tokens.changeQuota(id, { bytes_per_day: 500 });
-    assert.deepEqual(tokens.quotaOf(id), { events: 10, bytes: 500, stored_bytes: undefined });
+    assert.deepEqual(tokens.findQuota(id), { events: 10, bytes: 500, stored_bytes: undefined });
     const changed = await tokens.changeQuota(id, { events_per_day: null });
     assert.deepEqual([changed.events_per_day, changed.bytes_per_day], [undefined, 500]);
     assert(tokens.stillGrants(grant));
     const { tokens: later } = await openTokens({ dataDir, ...NONE });
-    assert.deepEqual(later.quotaOf(id), {
+    assert.deepEqual(later.findQuota(id), {
       events: undefined,
       bytes: 500,
       stored_bytes: undefined,
     });
     await later.changeQuota(id, { bytes_per_day: null });
-    assert.equal(later.quotaOf(id), undefined);
+    assert.equal(later.findQuota(id), undefined);
     assert.equal(mustGrant(later, token).name, 'shop');
     await tokens.revoke(id);
-    assert.equal(tokens.quotaOf(id), undefined);
+    assert.equal(tokens.findQuota(id), undefined);
     assert(!tokens.stillGrants(grant));
   });
 });

@@ -15,7 +15,7 @@ const NOW = { madeMs: 0, nowMs: 0 };
 
 function keyOf(cache: ResultCache, key: string, tenant?: string) {
   const parameters = new Map([['key', key]]);
-  return cache.keyOf({ endpoint: ENDPOINT, parameters, reach: EVERYTHING }, tenant);
+  return cache.createKey({ endpoint: ENDPOINT, parameters, reach: EVERYTHING }, tenant);
 }
 
 /** Rows of so many bytes that no encoding makes much shorter. */

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { flagOf, SETTINGS, valueText } from '../../../src/setting-table.ts';
+import { formatFlag, SETTINGS, valueText } from '../../../src/setting-table.ts';
 import { packageVersion } from '../../../src/version.ts';
 import { curlRequest } from '../../readme/curl-request.ts';
 import { shellWords } from '../../readme/shell-words.ts';
@@ -168,7 +168,7 @@ test('the help has every setting with its variable, value and default, and every
   const text = out.replaceAll(/\s+/g, ' ');
   for (const [, setting] of SETTINGS) {
     const { variable, kind, defaultText, isSecret } = setting;
-    const flag = `--${flagOf(setting)} ${kind.placeholder}, ${variable} `;
+    const flag = `--${formatFlag(setting)} ${kind.placeholder}, ${variable} `;
     equal(text.includes(flag), isSecret !== true, flag);
     ok(text.includes(` ${variable}`), variable);
     ok(text.includes(` Value: ${valueText(setting)}. Default: ${defaultText}.`), variable);

@@ -80,7 +80,7 @@ test('all problems of a header are found, in their order', () => {
 });
 
 test('keys and parameters are found where their values stand, missing ones at the start', () => {
-  const { positionOf } = parse(ID, NAME, '-- param: id string', '--   param:  b bool');
+  const { getPosition: positionOf } = parse(ID, NAME, '-- param: id string', '--   param:  b bool');
   assert.deepEqual(positionOf('name'), { line: 2, column: 10 });
   assert.deepEqual(positionOf('id'), { line: 1, column: 8 });
   assert.deepEqual(positionOf('id', 'param'), { line: 3, column: 11 });
@@ -252,7 +252,7 @@ test('a line that names a profile stands in for the one without, in that profile
       ['interval', false],
     ],
   );
-  const { definition, positionOf } = parseDefinitionFile('app.sql', text, 'supabase');
+  const { definition, getPosition: positionOf } = parseDefinitionFile('app.sql', text, 'supabase');
   assert.deepEqual([definition.rowsMax, definition.aliases], [5, ['app.old']]);
   assert.deepEqual(
     definition.parameters.map(({ name, default: text }) => [name, text]),

@@ -7,7 +7,7 @@ const KEY = InstanceKey.random();
 
 test('an id gives back its number, to whoever has the key', () => {
   for (const number of [0, 1, 2 ** 31, 2 ** 32, Number.MAX_SAFE_INTEGER]) {
-    const id = new EventIds(KEY).idOf('a', number);
+    const id = new EventIds(KEY).createId('a', number);
     assert.match(id, /^[\w-]{22}$/);
     assert.equal(new EventIds(KEY).findNumber('a', id), number);
   }
@@ -15,7 +15,7 @@ test('an id gives back its number, to whoever has the key', () => {
 
 test('an id of another source, key or text has no number', () => {
   const ids = new EventIds(KEY);
-  const id = ids.idOf('a', 7);
+  const id = ids.createId('a', 7);
   assert.equal(ids.findNumber('b', id), undefined);
   assert.equal(new EventIds(InstanceKey.random()).findNumber('a', id), undefined);
   const bytes = Buffer.from(id, 'base64url');
@@ -32,7 +32,7 @@ test('an id of another source, key or text has no number', () => {
 test('ids of neighbours share nothing, and two ids of one number differ', () => {
   const ids = new EventIds(KEY);
   const blocks = Array.from({ length: 1000 }, (_, number) =>
-    Buffer.from(ids.idOf('a', number >> 1), 'base64url').toString('hex'),
+    Buffer.from(ids.createId('a', number >> 1), 'base64url').toString('hex'),
   );
   // Of 1000 random texts of 64 bits no two are equal but for a chance of 2^-45.
   for (const half of [0, 16]) {

@@ -70,7 +70,7 @@ class FollowersUnderTest {
         if (options.isOfOthers === true) {
           return { bytes: Buffer.alloc(0), eventCount: 0, lastNumber: id, through: id };
         }
-        const bytes = Buffer.from(`id: ${IDS.idOf(SOURCE!.name, id)}\ndata: ${data}\n\n`);
+        const bytes = Buffer.from(`id: ${IDS.createId(SOURCE!.name, id)}\ndata: ${data}\n\n`);
         return { bytes, eventCount: 1, lastNumber: id, through: id };
       },
       lastStart: (_events, _count, cancelled) => {

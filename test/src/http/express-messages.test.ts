@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import express from 'express';
 import { useExpressMessages } from '../../../src/http/express-messages.ts';
 import { HttpServer, type RequestListener } from '../../../src/http/http-server.ts';
-import { profileOf } from '../../../src/profile.ts';
+import { getProfile } from '../../../src/profile.ts';
 
 test('requests and responses keep the prototypes they came with', async () => {
   const app = express();
@@ -26,7 +26,7 @@ test('requests and responses keep the prototypes they came with', async () => {
   };
   const messages = useExpressMessages(app);
   const address = { host: '127.0.0.1', port: 0 };
-  const server = await HttpServer.listen({ listener, messages }, address, profileOf('default'));
+  const server = await HttpServer.listen({ listener, messages }, address, getProfile('default'));
   try {
     const answer = await get(server.port);
     assert.deepEqual(answer, {

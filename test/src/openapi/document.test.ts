@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { templateOf } from '../../../src/openapi/path-item.ts';
+import { formatTemplate } from '../../../src/openapi/path-item.ts';
 import { ApiDocument, type DocumentText } from '../../support/api-document.ts';
 import { ServiceUnderTest } from '../../support/service-under-test.ts';
 import { type Ask, ask, fakeEndpoint, withApp } from '../harness.ts';
@@ -111,7 +111,7 @@ test('every route is in it by every method, and it has no other', async () => {
       .filter(({ path }) => path !== '/api/endpoints/app.stats')
       .map(({ method, path }) => `${method} ${path}`);
     const served = app.routes.flatMap(({ path, operations }) =>
-      Object.keys(operations).map((method) => `${method} ${templateOf(path)}`),
+      Object.keys(operations).map((method) => `${method} ${formatTemplate(path)}`),
     );
     deepEqual([...new Set(documented)].sort(), [...new Set(served)].sort());
     equal(new Set(documented).size, documented.length);

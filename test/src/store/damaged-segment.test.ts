@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import type { Slice } from '../../../engine/column/slice.ts';
 import { findStorePath } from '../../../ingest/data-folder.ts';
 import { NodeDisk } from '../../../ingest/disk/node-disk.ts';
-import { blocksOf } from '../../../ingest/segment-envelope.ts';
+import { listBlocks } from '../../../ingest/segment-envelope.ts';
 import { SegmentFile } from '../../../ingest/segment-file.ts';
 import { startedOn } from '../../crash/started-service.ts';
 import { storeAll } from '../../support/store-all.ts';
@@ -26,7 +26,7 @@ function callOf(project: string): { readonly path: string } {
 /** Turns one bit in the block of a slice, where it lies in the file. */
 async function turnBit(path: string, slice: Slice): Promise<void> {
   const file = await SegmentFile.open(new NodeDisk(), path);
-  const block = blocksOf(file.envelope).find(({ offset }) => offset === slice[0])!;
+  const block = listBlocks(file.envelope).find(({ offset }) => offset === slice[0])!;
   const bytes = await readFile(path);
   bytes[block.storedOffset + (block.storedSize >> 1)]! ^= 1;
   await writeFile(path, bytes);
