@@ -53,7 +53,7 @@ export type DecodedBody = {
 
 /**
  * Decodes a body: a document, which is one object, a list of events or `{"batch": [events]}`, or, as `ndjson`, one event
- * a line with blank lines between. The only line of a body may be a list or a batch, too. A body of the form `any` is
+ * a line with blank lines between. The only line of a body may be a list of at least one event, or a batch, too. A body of the form `any` is
  * lines where its first line is a value by itself and more follows, else a document. Everything is checked; nothing is
  * decided. Lets other work run every DECODE_SLICE_BYTES or sooner, between events. What comes of it lies in `memory` and is good until that
  * loan ends; the pieces of the body are not kept.
@@ -177,8 +177,7 @@ class BodyDecoding {
     let start = cursor.position;
     if (!isBlank(this.#text, start) && isBlank(this.#text, this.#lineEnd(start))) {
       cursor.enterLine(start, bodySize);
-      await this.document();
-      return;
+      if (!this.#isEmptyList()) return this.document();
     }
     while (start < bodySize) {
       const end = this.#lineEnd(start);
@@ -195,6 +194,17 @@ class BodyDecoding {
     if (first !== undefined && this.#badLineCount === this.#eventCount) {
       throw new MalformedBodyError(first);
     }
+  }
+
+  /** Whether `[]` comes next. As a line it is refused: it would be taken for a success though nothing was stored. */
+  #isEmptyList(): boolean {
+    const cursor = this.#cursor;
+    const start = cursor.position;
+    const isList = cursor.skipSpace() === ascii.BRACKET_OPEN;
+    if (isList) cursor.position += 1;
+    const isEmpty = isList && cursor.skipSpace() === ascii.BRACKET_CLOSE;
+    cursor.position = start;
+    return isEmpty;
   }
 
   #lineEnd(start: number): number {
