@@ -51,4 +51,4 @@ const service = await startService({
     return backend;
   },
 });
-process.stdout.write(`listens on ${service.url}\n`);
+process.stdout.write(`${JSON.stringify({ url: service.url })}\n`);
