@@ -53,7 +53,7 @@ export class Backlog {
   check(): void {
     if (!this.isFull) return;
     throw new OverloadError(
-      `at most ${this.#budget.backlogBytesMax} bytes of events may be in memory that no file holds yet; there are more`,
+      `at most ${this.#budget.backlogBytesMax} bytes of events may be in memory before a file holds them; there are more`,
     );
   }
 

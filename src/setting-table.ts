@@ -151,7 +151,7 @@ export const SETTING_TABLE = {
   endpointsDir: optional({
     variable: 'ENDPOINTS_DIR',
     subject: 'Sources and queries',
-    summary: 'folder of saved queries, *.sql, beside those built in',
+    summary: 'folder of your own saved queries (*.sql)',
     kind: textKind('DIR', 'a path'),
     defaultText: 'none',
   }),

@@ -77,7 +77,7 @@ export class EventTexts {
     this.#size += Buffer.byteLength(text);
     if (this.#size > TRANSLATED_BYTES_MAX) {
       throw new BodyLimitError(
-        `the events of a body may have ${TRANSLATED_BYTES_MAX} bytes once each has all that holds for it; got more`,
+        `the events of a body may have ${TRANSLATED_BYTES_MAX} bytes after shared labels and attributes are copied into each; got more`,
       );
     }
     this.#texts.push(text);

@@ -174,7 +174,7 @@ export class Tokens {
     if (entry.from === 'file') return entry;
     throw new ServiceError(
       'token_conflict',
-      `the token ${entry.record.name} is one of the settings: it is changed, or ends, when the service is started with others`,
+      `the token ${entry.record.name} comes from the settings: to change or revoke it, change the setting and restart the service`,
     );
   }
 

@@ -19,7 +19,7 @@ function formatSentence(damage: FolderDamage): string {
       return `the ${values} are lost, and NULL in ${events(rowCount)} of ${source}: ${columns.join(', ')}`;
     }
     case 'rows':
-      return `what tells its rows apart cannot be read: ${events(damage.rowCount)} of ${damage.source} are lost`;
+      return `the structure of its rows cannot be read: ${events(damage.rowCount)} of ${damage.source} are lost`;
     case 'segment':
       return `${damage.reason}: its events of ${damage.source} are lost, unless the log still has them or files it was made of are there`;
     case 'missing':
@@ -52,11 +52,11 @@ function logSentence(damage: Extract<FolderDamage, { kind: 'log' }>): string {
     case 'record':
       return `${place} cannot be read: ${cost}`;
     case 'not_applicable':
-      return `${place} are whole, but no record that makes sense: ${cost}`;
+      return `${place} have a valid checksum but are not a valid record: ${cost}`;
     case 'log_end':
       return 'it cannot be read, so whether the last records of the log are missing is not known';
     case 'missing':
-      return `records are not there at byte ${count(offset)}: ${cost}`;
+      return `records are missing at byte ${count(offset)}: ${cost}`;
     default:
       return unreachable(reason);
   }

@@ -30,8 +30,8 @@ export const ENDPOINTS: Command = {
     'pull FOLDER [--delete] [--yes | --dry-run] [--json]',
   ],
   about: `
-list shows the definitions of the service and their parameters. On standard error it names the files
-whose definitions are not in force, and why.
+list shows the definitions of the service and their parameters. On standard error it lists the files
+that have an error, with the reason.
 
 push makes the definitions of the service equal to the *.sql files of FOLDER; pull makes the files
 equal to the service. Both show every difference first, and ask. Definitions are compared by id, so

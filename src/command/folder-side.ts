@@ -65,7 +65,7 @@ export class FolderSide implements DefinitionSide {
       const path = this.#formatPath(copy.name);
       const taken = (await readdir(this.#folder)).map((name) => name.toLowerCase());
       if (taken.includes(fileName(copy.name).toLowerCase())) {
-        throw new CommandFailure(`${path} has come to be there since it was read`);
+        throw new CommandFailure(`${path} was created after the folder was read`);
       }
       return writeFileAtomically(path, text, { mode: NEW_FILE_MODE, isExact: false });
     });

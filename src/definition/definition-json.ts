@@ -150,7 +150,7 @@ function withoutTold(value: unknown, current: Endpoint | undefined): unknown {
   for (const key of TOLD) {
     const [got, is] = [JSON.stringify(value[key]), JSON.stringify(told[key])];
     if (got !== undefined && got !== is) {
-      const message = `${key} is told by the service and cannot be set; it is ${is}, got ${echoValue(value[key])}`;
+      const message = `${key} is read-only; it is ${is}, got ${echoValue(value[key])}`;
       throw new ServiceError('invalid_definition', message);
     }
     delete rest[key];

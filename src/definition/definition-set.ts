@@ -330,7 +330,7 @@ function checkParameters(
   );
   if (definition.isSandboxed && reader !== undefined) {
     const reason =
-      'no parameter may be read from sql where sandbox is enabled: a call brings its own text so';
+      'no parameter may be read from sql if sandbox is enabled: callers send their own SQL as sql';
     throw problemIn(saved, getPosition(reader.name, 'param'), reason);
   }
   const used = new Set(query.bound.parameters.map((name) => name.toLowerCase()));

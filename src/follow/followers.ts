@@ -184,7 +184,7 @@ export class Followers {
   #displaced(): ServiceError {
     return new ServiceError(
       'overloaded',
-      `this stream was the oldest of the token with most: its place was needed for another token, as at most ${this.#countMax} may follow sources at once`,
+      `at most ${this.#countMax} streams may be open; this one was closed for another token, as the oldest of the token with the most streams`,
     );
   }
 

@@ -210,6 +210,6 @@ function asServiceError(error: unknown, requestId: string): ServiceError {
     const message = 'a % in the path must begin UTF-8 in hexadecimal';
     return new ServiceError('invalid_request', message, { cause: error });
   }
-  const message = `the service made a mistake; its log tells more about the request ${requestId}`;
+  const message = `internal error; the log of the service has the details of request ${requestId}`;
   return new ServiceError('internal', message, { cause: error });
 }

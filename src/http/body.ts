@@ -215,7 +215,7 @@ export class BodyReader {
     const own = this.#budget.heldBy(tenant);
     return new ServiceError(
       this.#refusal,
-      `bodies sent with one token may be ${freeBytes} bytes together at present; ${own} are being worked on, got ${bytes} more`,
+      `bodies sent with one token may be ${freeBytes} bytes together at present; they take ${own}, got ${bytes} more`,
       { retryAfterS: this.#worked.secondsFor(heldBytes, this.#nowMs()) },
     );
   }

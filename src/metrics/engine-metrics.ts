@@ -92,7 +92,7 @@ export const ENGINE_METRICS: readonly StatsMetric<EngineStats>[] = [
   },
   {
     name: 'weir_rows_skipped_total',
-    help: 'Events in the window of answered runs that nobody looked at, for they cannot hold a text asked for',
+    help: 'Events that answered runs skipped because they cannot contain the searched text',
     read: (s) => s.scans.rowsSkipped,
   },
   {
@@ -127,7 +127,7 @@ export const ENGINE_METRICS: readonly StatsMetric<EngineStats>[] = [
   },
   {
     name: 'weir_segments_scanned_total',
-    help: 'Segments that the answered runs read, each each time',
+    help: 'Segments read by answered runs; a segment counts once per run',
     read: (s) => s.scans.segmentsScanned,
   },
   {

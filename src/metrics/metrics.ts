@@ -80,7 +80,7 @@ export class Metrics {
     });
     this.#refusedTokens = new Counter({
       name: 'weir_tokens_refused_total',
-      help: 'Requests without a token that opens anything, by what it was: missing, unknown or expired',
+      help: 'Requests refused for their token, by reason: missing, unknown or expired',
       labelNames: ['reason'],
       registers,
     });

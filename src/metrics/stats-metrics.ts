@@ -74,7 +74,7 @@ const CALLS: readonly StatsMetric<CallStats>[] = [
   },
   {
     name: 'weir_cache_evictions_total',
-    help: 'Answers that left before their time was over, to make room',
+    help: 'Cached answers evicted before they expired, to free memory',
     read: (s) => s.cache.evictionCount,
   },
 ];

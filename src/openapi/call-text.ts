@@ -31,7 +31,8 @@ export const CALL_TEXT: OperationText = {
     {
       name: 'explain',
       in: 'query',
-      description: 'Tell how the answer is made, in its place; needs a token that may manage',
+      description:
+        'Return the plan and the work of each operator instead of the rows; needs the scope manage',
       schema: { type: 'string', enum: ['true', 'false'] },
     },
     {

@@ -279,7 +279,7 @@ export class DurableSegments {
     const columns = load.kind === 'repaired' ? load.lostColumns : undefined;
     const reason =
       columns === undefined
-        ? 'its rows cannot be told apart'
+        ? 'the structure of its rows cannot be read'
         : `the values of columns are lost: ${columns.join(', ')}`;
     this.#log({ level: 'error', event: 'segment_damaged', file, reason });
     if (columns === undefined) {

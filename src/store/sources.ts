@@ -90,7 +90,7 @@ export class Sources {
       .find(({ query }) => query.bound.views.some((each) => each === view));
     if (user !== undefined) {
       throw conflict(
-        `${name} is a saved query that ${user.definition.name} selects from, which could not tell a source of this name from it`,
+        `${name} is the name of a saved query that ${user.definition.name} selects from; a source must have another name`,
       );
     }
     if (this.#store.holdsEventsOf(name)) {

@@ -48,7 +48,9 @@ function cellsOf(setting: Setting): readonly string[] {
 }
 
 function fileText({ hasFile }: Setting): string | undefined {
-  return hasFile === true ? 'With `_FILE` behind its name: the path of a file.' : undefined;
+  return hasFile === true
+    ? 'With `_FILE` appended to its name, it is the path of a file that holds the token.'
+    : undefined;
 }
 
 function containerText({ variable, containerName }: Setting): string | undefined {

@@ -91,7 +91,7 @@ export const jsonFunctions: readonly ScalarFunction[] = [
   scalarFunction(
     'json_of',
     [
-      'A field of an event as JSON, wherever it stands beside a JSON value; NULL stays NULL.',
+      'A field of an event, converted to JSON because it is combined with a JSON value; NULL stays NULL.',
       "COALESCE(m.status, JSON '0') FROM logs AS t CROSS JOIN UNNEST(t.metadata) AS m",
       "JSON '200'",
     ],

@@ -41,7 +41,11 @@ export const jsonKindFunctions: readonly ScalarFunction[] = [
   ),
   scalarFunction(
     'bool',
-    ['The boolean that a JSON value is; an error if it is none.', "BOOL(JSON 'true')", 'TRUE'],
+    [
+      'The value of a JSON boolean; an error for any other JSON value.',
+      "BOOL(JSON 'true')",
+      'TRUE',
+    ],
     ...asKind(BOOL),
   ),
   scalarFunction(

@@ -39,7 +39,7 @@ export const timeBucketFunctions: readonly ScalarFunction[] = [
   bucketing(
     'date_bucket',
     [
-      'As `TIMESTAMP_BUCKET`, with an INTERVAL of whole days, or of months.',
+      'As `TIMESTAMP_BUCKET`; the INTERVAL has whole days or months.',
       "DATE_BUCKET(DATE '2026-01-15', INTERVAL 10 DAY, DATE '2026-01-01')",
       "DATE '2026-01-11'",
     ],

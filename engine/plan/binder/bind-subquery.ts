@@ -137,7 +137,7 @@ function bindPlan(query: Query, context: ExpressionContext): BoundSubquery {
 function onlyColumn(columns: readonly Column[], what: string, span: Span): Column {
   if (columns.length === 1) return columns[0]!;
   return refuse(
-    `${what} takes one column; got ${columns.length}, which SELECT AS STRUCT makes one of`,
+    `${what} takes one column; got ${columns.length}; SELECT AS STRUCT makes them one`,
     span,
   );
 }

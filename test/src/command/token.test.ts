@@ -151,7 +151,7 @@ test('a running service is asked with --url', async () => {
     equal((await service.ask('GET', path, undefined, headers)).status, 401);
     const settings = await weir('revoke', 'private');
     equal(settings.status, 1);
-    match(settings.err, /private is one of the settings/);
+    match(settings.err, /private comes from the settings/);
   } finally {
     await service.stop();
   }
