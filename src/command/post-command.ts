@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { count } from '../../engine/plan/explanation.ts';
+import { systemCode, systemReason } from '../../ingest/system-reason.ts';
 import { ServiceError } from '../errors.ts';
 import { parseSettings } from '../settings.ts';
 import { shownText } from '../shown-text.ts';
@@ -70,9 +71,11 @@ async function* withReadErrors(
   try {
     yield* input;
   } catch (cause) {
-    const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
-    if (code === undefined) throw cause;
-    throw new CommandFailure(`${file} must be a file that can be read; got ${code}`, cause);
+    if (systemCode(cause) === undefined) throw cause;
+    throw new CommandFailure(
+      `${file} must be a file that can be read: ${systemReason(cause)}`,
+      cause,
+    );
   }
 }
 
@@ -191,7 +194,8 @@ class Posting {
     if (isUsage) return new UsageError('--source must name the source; got none');
     // Without an answer, or after a failure of the disk, nobody knows.
     const isOpen = error instanceof CommandFailure || error.code === 'storage_failed';
-    const what = isOpen ? 'may be stored' : 'is not stored';
+    const are = events.length === 1 ? 'is' : 'are';
+    const what = isOpen ? 'may be stored' : `${are} not stored`;
     return new CommandFailure(
       `${error.message}\n${this.#formatPlaces(events)} ${what}, and nothing after it`,
       error,
@@ -200,7 +204,7 @@ class Posting {
 
   #formatPlaces(events: readonly FileEvent[]): string {
     const [first, last] = [events[0]?.place, events.at(-1)?.place];
-    return first === last ? `${this.#noun} ${first}` : `${this.#noun} ${first} to ${last}`;
+    return first === last ? `${this.#noun} ${first}` : `${this.#noun}s ${first} to ${last}`;
   }
 }
 

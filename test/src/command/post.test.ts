@@ -127,7 +127,7 @@ test('words that post nothing are told', async () => {
     [
       [join(folder, 'none.json'), '--source', SOURCE],
       1,
-      /must be a file that can be read; got ENOENT/,
+      /must be a file that can be read: there is no such file or folder/,
     ],
     [[folder, '--source', SOURCE], 1, /must be a file that can be read; got EISDIR/],
   ];
