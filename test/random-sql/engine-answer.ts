@@ -44,7 +44,8 @@ export type SegmentsOf = (scan: PhysicalScan) => readonly Segment[];
 /** `plain`: as it was bound, no pass of the optimiser but that parameters and clock are put in. */
 export type PlanForm = 'optimized' | 'plain';
 
-let segmentCount = 0;
+/** Readers are kept by the segment's id, so none may come twice in a process: other tests have lower ones, or much higher. */
+let segmentCount = 100_000_000;
 
 /** The events in segments: those before `sealedCount` sealed, the others open. */
 export function segmentsOfEvents(events: readonly TestEvent[], sealedCount: number): SegmentsOf {
