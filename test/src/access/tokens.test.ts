@@ -150,7 +150,7 @@ test('names are unique, and tokens of the settings stay', async () => {
     await assert.rejects(tokens.create({ ...ORDER, name: 'private' }), { code: 'token_conflict' });
     await assert.rejects(tokens.revoke('settings-private'), {
       code: 'token_conflict',
-      message: /private is one of the settings/,
+      message: /private comes from the settings/,
     });
     assert.equal(mustGrant(tokens, 'secret').name, 'private');
   });

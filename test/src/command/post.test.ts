@@ -129,7 +129,7 @@ test('words that post nothing are told', async () => {
       1,
       /must be a file that can be read: there is no such file or folder/,
     ],
-    [[folder, '--source', SOURCE], 1, /must be a file that can be read; got EISDIR/],
+    [[folder, '--source', SOURCE], 1, /must be a file that can be read: it is a folder/],
   ];
   for (const [words, expected, message] of wrong) {
     const { status, err } = await post(words, '{}');

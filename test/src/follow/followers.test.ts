@@ -141,7 +141,7 @@ test('where all places are taken, the tenant with most gives up its oldest', asy
       const [failure] = await oldest.end();
       assert.equal(failure!.event, 'failure');
       assert.equal(JSON.parse(failure!.data).code, 'overloaded');
-      assert.match(JSON.parse(failure!.data).message, /its place was needed for another token/);
+      assert.match(JSON.parse(failure!.data).message, /this one was closed for another token/);
       assert.equal(numberOf(oldest.lastId), 1, 'it comes again with what it had');
     }
     assert.equal(under.followers.count, 4);

@@ -146,14 +146,14 @@ test('what cannot be a source is refused with what is allowed', async () => {
           {},
           409,
           'source_conflict',
-          /app\.count is a saved query that app\.sum selects from/,
+          /app\.count is the name of a saved query that app\.sum selects from/,
         ],
         [
           'app.counts',
           {},
           409,
           'source_conflict',
-          /app\.counts is a saved query that app\.sum selects/,
+          /app\.counts is the name of a saved query that app\.sum selects/,
         ],
       ];
       for (const [name, body, ...expected] of wrong) {
