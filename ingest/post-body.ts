@@ -53,10 +53,10 @@ export type DecodedBody = {
 
 /**
  * Decodes a body: a document, which is one object, a list of events or `{"batch": [events]}`, or, as `ndjson`, one event
- * a line with blank lines between. The only line of a body may be a list of at least one event, or a batch, too. A body of the form `any` is
- * lines where its first line is a value by itself and more follows, else a document. Everything is checked; nothing is
- * decided. Lets other work run every DECODE_SLICE_BYTES or sooner, between events. What comes of it lies in `memory` and is good until that
- * loan ends; the pieces of the body are not kept.
+ * a line with blank lines between. The only line of a body may also be a batch, or a list of at least one event. A body of
+ * the form `any` is lines if its first line is a complete value and more follows, else a document. Everything is checked;
+ * nothing is decided. Lets other work run every DECODE_SLICE_BYTES or sooner, between events. The result lies in `memory`
+ * and is valid until that loan ends; the pieces of the body are not kept.
  *
  * Bytes that are not UTF-8 become U+FFFD. `isRepaired` says that this has been done already.
  *
@@ -83,13 +83,13 @@ export function decodeBody(
 
 /** Whether the first line of a body is a value by itself and more follows, so that it is no document. */
 function hasLines(text: BodyText): boolean {
-  const { bytes, bodySize } = text;
+  const { bytes } = text;
   const cursor = new JsonCursor(text, true);
   cursor.skipMark();
   cursor.skipSpace();
   const start = cursor.position;
-  const end = bytes.indexOf(ascii.LINE_FEED, start);
-  if (end < 0 || end >= bodySize || isBlank(text, end)) return false;
+  const end = lineEnd(text, start);
+  if (isBlank(text, end)) return false;
   cursor.enterLine(start, end);
   bytes[end] = 0;
   try {
@@ -102,6 +102,12 @@ function hasLines(text: BodyText): boolean {
   } finally {
     bytes[end] = ascii.LINE_FEED;
   }
+}
+
+/** Where the line ends that a position is in: at its line feed, or at the end of the body. */
+function lineEnd({ bytes, bodySize }: BodyText, start: number): number {
+  const lineFeed = bytes.indexOf(ascii.LINE_FEED, start);
+  return lineFeed < 0 || lineFeed > bodySize ? bodySize : lineFeed;
 }
 
 /** Whether nothing but white space follows. */
@@ -175,12 +181,12 @@ class BodyDecoding {
     const cursor = this.#cursor;
     const bodySize = this.#text.bodySize;
     let start = cursor.position;
-    if (!isBlank(this.#text, start) && isBlank(this.#text, this.#lineEnd(start))) {
+    if (!isBlank(this.#text, start) && isBlank(this.#text, lineEnd(this.#text, start))) {
       cursor.enterLine(start, bodySize);
       if (!this.#isEmptyList()) return this.document();
     }
     while (start < bodySize) {
-      const end = this.#lineEnd(start);
+      const end = lineEnd(this.#text, start);
       cursor.enterLine(start, end);
       // A zero byte temporarily ends the line, as it ends a body.
       this.#text.bytes[end] = 0;
@@ -205,12 +211,6 @@ class BodyDecoding {
     const isEmpty = isList && cursor.skipSpace() === ascii.BRACKET_CLOSE;
     cursor.position = start;
     return isEmpty;
-  }
-
-  #lineEnd(start: number): number {
-    const { bytes, bodySize } = this.#text;
-    const lineFeed = bytes.indexOf(ascii.LINE_FEED, start);
-    return lineFeed < 0 || lineFeed > bodySize ? bodySize : lineFeed;
   }
 
   /** A line that is not JSON is an event without a token: it is refused by itself, and the others are taken. */

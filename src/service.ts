@@ -6,7 +6,7 @@ import { SteadyDisk } from '../ingest/disk/steady-disk.ts';
 import { LockedError } from '../ingest/lock-file.ts';
 import type { Source } from '../ingest/source.ts';
 import { systemReason } from '../ingest/system-reason.ts';
-import type { NewToken } from './access/first-tokens.ts';
+import { formatVariable, type NewToken } from './access/first-tokens.ts';
 import { QuotaFile } from './access/quota-file.ts';
 import { type QuotaOptions, Quotas } from './access/quotas.ts';
 import { type OpenedTokens, openTokens } from './access/tokens.ts';
@@ -185,7 +185,7 @@ async function openServiceTokens(
   const opened = await openTokens({ ...settings, wallMs });
   if (opened.isRepaired) log({ level: 'error', event: 'token_file_repaired' });
   for (const name of opened.replaced) {
-    const reason = `the setting ${name.toUpperCase()}_ACCESS_TOKEN replaces the token that an earlier start made`;
+    const reason = `the setting ${formatVariable(name)} replaces the token that an earlier start made`;
     log({ level: 'info', event: 'token_revoked', name, reason });
   }
   return opened;

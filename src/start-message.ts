@@ -1,4 +1,5 @@
 import type { Source } from '../ingest/source.ts';
+import { formatVariable } from './access/first-tokens.ts';
 import { byteText } from './byte-text.ts';
 import { formatUrl } from './command/service-client.ts';
 import {
@@ -137,11 +138,6 @@ function tokenLines({ tokensMade, url }: Service, { host }: Settings): readonly 
     `  -H "X-API-KEY: $${sender}" -H 'Content-Type: application/json' \\`,
     `  -d '[{"event_message": "GET | 200 | /rest/v1/orders", "project": "alpha"}]'`,
   ];
-}
-
-/** The setting that gives a token of this name. */
-function formatVariable(name: string): string {
-  return `${name.toUpperCase()}_ACCESS_TOKEN`;
 }
 
 /** One name a line; the first beside the title. */

@@ -3,7 +3,7 @@ import type { Scope } from './grant.ts';
 import type { TokenRecord } from './token-record.ts';
 import { newTokenText, sha256Of } from './token-text.ts';
 
-/** The two tokens that settings give, and that a start makes where nobody could manage the service. */
+/** The two tokens of the settings. A start creates them if no token could manage the service. */
 const KINDS = [
   { name: 'private', scopes: ['ingest', 'query', 'manage'], setting: 'privateAccessToken' },
   { name: 'public', scopes: ['ingest'], setting: 'publicAccessToken' },
@@ -26,6 +26,11 @@ export type NewToken = {
   readonly scopes: readonly Scope[];
 };
 
+/** The variable that sets the token of a name: `PRIVATE_ACCESS_TOKEN`, `PUBLIC_ACCESS_TOKEN`. */
+export function formatVariable(name: string): string {
+  return `${name.toUpperCase()}_ACCESS_TOKEN`;
+}
+
 /** The tokens of the settings, the public one first. */
 export function settingsRecords(settings: TokenSettings): readonly TokenRecord[] {
   return KINDS.toReversed().flatMap(({ name, scopes, setting }) => {
@@ -36,8 +41,8 @@ export function settingsRecords(settings: TokenSettings): readonly TokenRecord[]
 }
 
 /**
- * Whether a token that a start made is replaced by one of the settings. One that the settings repeat stays: whoever
- * takes the setting back would have lost it.
+ * Whether a token of the settings replaces one that a start made. A token that the settings repeat stays, so that it is
+ * still valid when the setting is removed.
  */
 export function isReplaced(record: TokenRecord, settings: readonly TokenRecord[]): boolean {
   const given = settings.find(({ name }) => name === record.name);

@@ -236,8 +236,8 @@ export async function openTokens(
   const kept = isVoid ? [] : (found?.tokens.filter((record) => !replaced.includes(record)) ?? []);
   const missing = missingTokens([...settings, ...kept], wallMs());
   const tokens = [...kept, ...missing.map(({ record }) => record)];
-  if (replaced.length > 0 || missing.length > 0) await file.write(tokens);
-  else if (found?.version === 1 && !isVoid) await file.write(tokens);
+  const isOutdated = found?.version === 1 && !isVoid;
+  if (replaced.length > 0 || missing.length > 0 || isOutdated) await file.write(tokens);
   else if (found?.isPaired === false && !isVoid) await file.write(tokens).catch(passOverStartError);
   return {
     tokens: new Tokens({ settings, file: tokens }, { file, wallMs }),

@@ -1,4 +1,5 @@
 import { must } from '../../engine/assert.ts';
+import { listNames } from '../definition/definition.ts';
 import { DefinitionError, FILE_START } from '../definition/definition-error.ts';
 import { parseDefinitionFile } from '../definition/definition-file.ts';
 import { definitionText, withVersion } from '../definition/definition-text.ts';
@@ -34,7 +35,7 @@ export function readCopy(place: string, fileText: string): DefinitionCopy {
     const reason = `id must be the same in every profile; got ${id} and ${other.id}`;
     throw new DefinitionError(place, fileText, FILE_START, reason);
   }
-  const names = new Set(definitions.flatMap((each) => [each.name, ...each.aliases]));
+  const names = new Set(definitions.flatMap(listNames));
   // Whoever changes a definition counts up: the version is no part of what it says.
   const meaning = definitions.map((each) => definitionText({ ...each, version: 1 })).join('\0');
   return { id, name, names, place, fileText, meaning };

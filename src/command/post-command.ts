@@ -3,18 +3,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { count } from '../../engine/plan/explanation.ts';
 import { systemCode, systemReason } from '../../ingest/system-reason.ts';
 import { ServiceError } from '../errors.ts';
-import { parseSettings } from '../settings.ts';
 import { shownText } from '../shown-text.ts';
 import {
   type Command,
   CommandFailure,
-  type CommandWords,
   type CommandWorld,
   mustBeOne,
   UsageError,
 } from './command.ts';
 import { type FileEvent, FileEvents, type FileForm } from './file-events.ts';
-import { formatUrl, ServiceClient, URL_FLAG, urlOption } from './service-client.ts';
+import { createServiceClient, type ServiceClient, URL_FLAG } from './service-client.ts';
 
 /** Bytes and events of one request: far below what one may have, so that little is lost with one that fails. */
 const REQUEST_BYTES_MAX = 4_000_000;
@@ -45,7 +43,7 @@ and what the service says of those it stored. If a request fails, nothing after 
   ],
   run: async (words, world) => {
     const file = mustBeOne('post', 'one file, or - for standard input', words.positionals);
-    const client = createClient(words, world);
+    const client = createServiceClient(words, world, { isForPosts: true });
     const events = await FileEvents.open(withReadErrors(file, openInput(file, world)), {
       hasLines: /\.(?:ndjson|jsonl)$/i.test(file),
     });
@@ -77,17 +75,6 @@ async function* withReadErrors(
       cause,
     );
   }
-}
-
-/** @throws UsageError, CommandFailure or SettingsError when it is not known which service, or with what token. */
-function createClient(words: CommandWords, { environment }: CommandWorld): ServiceClient {
-  const url = urlOption(words);
-  const settings = parseSettings(environment);
-  const token = settings.publicAccessToken ?? settings.privateAccessToken;
-  if (token !== undefined) return new ServiceClient(url ?? formatUrl(settings), token);
-  throw new CommandFailure(
-    'PUBLIC_ACCESS_TOKEN or PRIVATE_ACCESS_TOKEN must hold a token of the service; neither is set',
-  );
 }
 
 /** Sends events in requests of bounded size, one after another, and counts what becomes of them. */

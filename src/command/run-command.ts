@@ -26,7 +26,7 @@ export async function runCommand(
 ): Promise<ExitStatus> {
   const tellFailure = (text: string, hint = ''): void => {
     if (named.command.writesLog === true && !world.isTerminal.err) {
-      errorLog(world)({ level: 'error', event: `${named.name}_failed`, error: text });
+      createOutputLog('err', world)({ level: 'error', event: `${named.name}_failed`, error: text });
     } else world.err(`${text}\n${hint}`);
   };
   try {
@@ -49,9 +49,9 @@ export async function runCommand(
   }
 }
 
-/** The log on standard error. */
-export function errorLog({ err, wallMs }: Pick<CommandWorld, 'err' | 'wallMs'>): Log {
-  return createLog(err, () => new Date(wallMs()).toISOString());
+/** The log on one of the two outputs. */
+export function createOutputLog(output: 'out' | 'err', world: CommandWorld): Log {
+  return createLog(world[output], () => new Date(world.wallMs()).toISOString());
 }
 
 /** What the help says of these words; where that is not known it says why, and is help all the same. */

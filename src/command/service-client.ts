@@ -42,9 +42,9 @@ const PROBLEM_TYPE = 'application/problem+json';
 /** An answer that is a success. */
 type ServiceAnswer = {
   readonly text: string;
-  /** Of the state that it tells of, where there is one. */
+  /** The `ETag` of the answer, if it has one. */
   readonly tag: string | undefined;
-  /** What whoever asked should know of it. */
+  /** The header `Weir-Warnings`, if it has one. */
   readonly warnings: string | undefined;
 };
 
@@ -147,19 +147,26 @@ export class ServiceClient {
 }
 
 /**
- * The service that a command asks: that of `--url`, else that of the settings.
+ * The service that a command asks: that of `--url`, else that of the settings. `isForPosts`: prefers the token that may only
+ * send logs.
  *
  * @throws UsageError, CommandFailure or SettingsError when it is not known which, or with what token.
  */
 export function createServiceClient(
   words: CommandWords,
   { environment }: CommandWorld,
+  { isForPosts = false }: { readonly isForPosts?: boolean } = {},
 ): ServiceClient {
   const url = urlOption(words);
   const settings = parseSettings(environment);
-  const token = settings.privateAccessToken;
+  const publicToken = isForPosts ? settings.publicAccessToken : undefined;
+  const token = publicToken ?? settings.privateAccessToken;
   if (token !== undefined) return new ServiceClient(url ?? formatUrl(settings), token);
-  throw new CommandFailure('PRIVATE_ACCESS_TOKEN must hold a token of the service; it is not set');
+  throw new CommandFailure(
+    isForPosts
+      ? 'PUBLIC_ACCESS_TOKEN or PRIVATE_ACCESS_TOKEN must hold a token of the service; neither is set'
+      : 'PRIVATE_ACCESS_TOKEN must hold a token of the service; it is not set',
+  );
 }
 
 /** The URL of `--url`, which need not begin with `http://`. @throws UsageError when it is no address. */

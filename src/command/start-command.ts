@@ -4,7 +4,7 @@ import { createClock } from '../clock.ts';
 import { unneededSettings } from '../container-settings.ts';
 import { CatalogueError } from '../definition/catalogue.ts';
 import { CLOSE_MS_MAX, HEAP_GROWING_PERCENT } from '../limits.ts';
-import { createLog, formatStack } from '../log.ts';
+import { formatStack } from '../log.ts';
 import { type Service, startService } from '../service.ts';
 import { parseSettings, SettingsError } from '../settings.ts';
 import { StartError } from '../start-error.ts';
@@ -20,7 +20,7 @@ import {
   mustBeNone,
   UsageError,
 } from './command.ts';
-import { errorLog } from './run-command.ts';
+import { createOutputLog } from './run-command.ts';
 
 /** `weir start`. */
 export const START: Command = {
@@ -78,7 +78,7 @@ async function start({ words, strays, world }: Start): Promise<void> {
   const ended = world.ended();
   const settings = parseSettings(world.environment, { flags: words.values });
   const clock = createClock({ ...world, frozenNowUs: settings.frozenNowUs });
-  const log = errorLog(world);
+  const log = createOutputLog('err', world);
   const service: Service = await startService({
     ...{ settings, clock, log, isStrict: words.has('strict') },
     openBackend: (stored) => openBackend({ settings: stored, log, nowMs: clock.monotonicMs }),
@@ -92,12 +92,12 @@ async function start({ words, strays, world }: Start): Promise<void> {
   if (endedBy !== undefined) throw new StartError(`DATA_DIR: ${endedBy.message}`, endedBy);
 }
 
-function tellStart(started: Started, { out, isTerminal, wallMs }: CommandWorld): void {
-  if (isTerminal.out) {
-    out(startMessage(started));
+function tellStart(started: Started, world: CommandWorld): void {
+  if (world.isTerminal.out) {
+    world.out(startMessage(started));
     return;
   }
-  const log = createLog(out, () => new Date(wallMs()).toISOString());
+  const log = createOutputLog('out', world);
   for (const entry of startEntries(started)) log(entry);
 }
 

@@ -65,24 +65,24 @@ export class DefinitionProblems {
   }
 
   /**
-   * @throws DefinitionError, the first in the file with all others, where any was noted. What is missing goes last: it
-   * may be what a wrong line was to give.
+   * @throws DefinitionError the first problem in the file, with all others, if any was noted. What is missing comes last,
+   * because a wrong line may have been meant to give it.
    */
   check(): void {
-    const computeRank = ({ position: { line, column } }: DefinitionError): number =>
-      line === FILE_START.line && column === FILE_START.column ? Number.POSITIVE_INFINITY : line;
-    const inOrder = this.#found.sort(
-      (left, right) =>
-        (computeRank(left) < computeRank(right)
-          ? -1
-          : Number(computeRank(left) > computeRank(right))) ||
-        left.position.column - right.position.column,
+    const [first, ...others] = this.#found.sort(
+      ({ position: left }, { position: right }) =>
+        Number(isFileStart(left)) - Number(isFileStart(right)) ||
+        left.line - right.line ||
+        left.column - right.column,
     );
-    const [first, ...others] = inOrder;
     if (first === undefined) return;
     first.further.push(...others);
     throw first;
   }
+}
+
+function isFileStart({ line, column }: Position): boolean {
+  return line === FILE_START.line && column === FILE_START.column;
 }
 
 /** The line of a text with a caret below a place in it. */

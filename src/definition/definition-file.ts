@@ -46,7 +46,7 @@ import { isUuid } from '../../ingest/source.ts';
 import { echo, echoNumber, formatChoices } from '../echo.ts';
 import { CACHE_S_MAX, DEFINITION_ROWS_MAX, NAME_LENGTH_MAX, PARAMETERS_MAX } from '../limits.ts';
 import { PROFILE_NAMES, type ProfileName } from '../profile.ts';
-import type { Definition, ParameterDefinition } from './definition.ts';
+import { type Definition, listNames, type ParameterDefinition } from './definition.ts';
 import {
   DefinitionError,
   DefinitionProblems,
@@ -348,7 +348,7 @@ function parseParameters(
 /** Rules between two keys. */
 function checkTogether(definition: Definition, header: Header, refuse: Refuse): void {
   const alias = header.single.get('alias');
-  const names = [definition.name, ...definition.aliases];
+  const names = listNames(definition);
   if (alias !== undefined && new Set(names).size < names.length) {
     refuse(alias.valueAt, 'an alias must differ from the name and from every other alias');
   }

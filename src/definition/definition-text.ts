@@ -47,7 +47,7 @@ export function withVersion(fileText: string, version: number): string {
   return version === 1 ? rest : `-- version: ${version}\n${rest}`;
 }
 
-/** What stands behind `param:` in a file. */
+/** Formats a parameter as the value of the header key `param` in a file. */
 export function parameterText(parameter: ParameterDefinition): string {
   const { name, type, required, default: given, values, from } = parameter;
   const words = [name, type];

@@ -40,5 +40,13 @@ export type Definition = {
   readonly text: string;
 };
 
+/** The names under which a definition is called, its own first. */
+export function listNames({
+  name,
+  aliases,
+}: Pick<Definition, 'name' | 'aliases'>): readonly string[] {
+  return [name, ...aliases];
+}
+
 /** Values of all declared parameters of one call, in order of declaration: its canonical form. */
 export type ParameterValues = ReadonlyMap<string, SqlValue>;

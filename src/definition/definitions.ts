@@ -1,7 +1,7 @@
 import type { CheckedPair } from '../../ingest/checked-file.ts';
 import { DiskError } from '../../ingest/disk/disk.ts';
 import { SerialWork } from '../../ingest/serial-work.ts';
-import { systemReason } from '../../ingest/system-reason.ts';
+import { durably } from '../durably.ts';
 import { ServiceError } from '../errors.ts';
 import { DEFINITION_BYTES_MAX, DEPENDENTS_TOLD_MAX } from '../limits.ts';
 import { formatStack, type Log } from '../log.ts';
@@ -310,7 +310,7 @@ export class Definitions {
     const own = harm.find((problem) => problem.saved === saved);
     if (own !== undefined) throw own.error;
     checkHarmless(harm);
-    await durably(() => store.write(id, kept));
+    await durably('the change', () => store.write(id, kept));
     this.#unread.delete(id);
     this.#adopt(set, stored, next.by);
   }
@@ -320,7 +320,7 @@ export class Definitions {
     stored.delete(id);
     const set = this.#bind(stored, this.#folderFiles.inForce(), new Set());
     checkHarmless(this.#listHarm(set, new Set()));
-    await durably(() => this.#options.store.remove(id));
+    await durably('the change', () => this.#options.store.remove(id));
     this.#unread.delete(id);
     this.#adopt(set, stored, by);
   }
@@ -466,15 +466,4 @@ function checkHarmless(harm: readonly UnboundDefinition[]): void {
     'definition_in_use',
     `other definitions could no longer be called: ${reasons.join('; ')}${more}`,
   );
-}
-
-/** @throws ServiceError where the disk does not take it. */
-async function durably(work: () => Promise<void>): Promise<void> {
-  try {
-    await work();
-  } catch (cause) {
-    if (!(cause instanceof DiskError)) throw cause;
-    const message = `the change could not be made durable, and may be there after a restart: ${systemReason(cause)}`;
-    throw new ServiceError('storage_failed', message, { cause });
-  }
 }

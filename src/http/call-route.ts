@@ -11,6 +11,7 @@ import { findCallerSql, SQL_PARAMETER } from '../call/caller-sql.ts';
 import type { EndpointCaller } from '../call/endpoint-call.ts';
 import type { Clock } from '../clock.ts';
 import type { Catalogue } from '../definition/catalogue.ts';
+import { listNames } from '../definition/definition.ts';
 import type { Endpoint } from '../definition/endpoint.ts';
 import type { ParameterTexts } from '../definition/parameters.ts';
 import { echo } from '../echo.ts';
@@ -100,7 +101,7 @@ export function unknownEndpoint(
   grant: Grant,
 ): ServiceError {
   const known = mayLearnNames(grant) ? catalogue.list() : [];
-  const names = known.flatMap(({ definition: { name, aliases } }) => [name, ...aliases]);
+  const names = known.flatMap(({ definition }) => listNames(definition));
   return new ServiceError(
     'unknown_endpoint',
     `there is no endpoint ${echo(idOrName)}${hint(idOrName, names)}`,

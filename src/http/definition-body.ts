@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Grant } from '../access/grant.ts';
 import { toTenant } from '../access/tenant.ts';
+import { listNames } from '../definition/definition.ts';
 import {
   DefinitionError,
   type DefinitionFault,
@@ -77,7 +78,7 @@ export function askedBySql(sent: string, profile: ProfileName, pathId?: string):
     return new ServiceError(CODES[fault], reason, { ...place, caret: excerpt(sent, place) });
   };
   const { definition, hasId } = told(() => parseDefinitionFile(FILE_NAME, sent, profile), tell);
-  const names = [definition.name, ...definition.aliases];
+  const names = listNames(definition);
   if (hasId || pathId === undefined || pathId === definition.id) {
     return { id: definition.id, names, fileText: sent, tell };
   }
@@ -111,7 +112,7 @@ export function askedByResource(
   const { definition } = told(() => parseDefinitionFile(FILE_NAME, text, profile), tell);
   const fileText = definitionText(definition);
   headerLineCount = parseDefinitionFile(FILE_NAME, fileText, profile).headerLineCount;
-  return { id: definition.id, names: [definition.name, ...definition.aliases], fileText, tell };
+  return { id: definition.id, names: listNames(definition), fileText, tell };
 }
 
 /** What `work` gives; a problem of the file that was asked for is told. */

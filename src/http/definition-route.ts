@@ -3,6 +3,7 @@ import type { Request, Response } from 'express';
 import { isUuid } from '../../ingest/source.ts';
 import type { Grant } from '../access/grant.ts';
 import type { Catalogue } from '../definition/catalogue.ts';
+import { listNames } from '../definition/definition.ts';
 import { computeDefinitionId } from '../definition/definition-file.ts';
 import { describeEndpoint, mergePatch, parseResource } from '../definition/definition-json.ts';
 import { servedText } from '../definition/definition-problem.ts';
@@ -95,7 +96,7 @@ export function createHandler({ definitions, bodies, profile }: Managed): Handle
   };
 }
 
-/** Puts a definition in the place of the one that the path names, or makes it where there is none. */
+/** Replaces the definition that the path names, or creates it if there is none. */
 export function replaceHandler({ definitions, bodies, profile }: Managed): Handle {
   return async (request, response, { grant }) => {
     const { id, name } = findTarget(request, definitions.catalogue);
@@ -255,7 +256,7 @@ function mustFindTarget(
 function checkNamed(current: Endpoint | undefined, name: string | undefined): void {
   if (current === undefined || name === undefined) return;
   const { definition } = current;
-  if ([definition.name, ...definition.aliases].includes(name)) return;
+  if (listNames(definition).includes(name)) return;
   throw new ServiceError(
     'definition_conflict',
     `the id ${definition.id} is that of ${definition.name}, which is not called ${name}; give ${name} an id of its own`,

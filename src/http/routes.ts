@@ -162,7 +162,7 @@ function sourceRoutes({ intake, sources, callBodies, profile }: RouteOptions): r
   return [list, { path: '/api/sources/:name', pathParameters, operations: { PUT: making } }];
 }
 
-/** What is told of making a source. */
+/** How the API document describes making a source. */
 const SOURCE_TEXT: OperationText = {
   summary: 'Make a source',
   description:

@@ -1,7 +1,7 @@
-import { DiskError } from '../../ingest/disk/disk.ts';
 import { SerialWork } from '../../ingest/serial-work.ts';
 import { formatProjectRule, parseSource, type Source } from '../../ingest/source.ts';
 import type { Definitions } from '../definition/definitions.ts';
+import { durably } from '../durably.ts';
 import { echo } from '../echo.ts';
 import { ServiceError } from '../errors.ts';
 import { SOURCES_MADE_MAX } from '../limits.ts';
@@ -54,7 +54,7 @@ export class Sources {
       }
       this.#checkFree(name);
       const made = [...this.#made, source];
-      await this.#write(made);
+      await durably('the source', () => this.#file.write(made));
       this.#made = made;
       this.#store.add(source);
       await this.#definitions.tryAgain();
@@ -97,16 +97,6 @@ export class Sources {
       throw conflict(
         `events of a source ${echo(name)} are stored, and only who made it knows by which rule; start weir with ${name} in SOURCES, as ${name} or ${name}:metadata.PATH`,
       );
-    }
-  }
-
-  async #write(sources: readonly Source[]): Promise<void> {
-    try {
-      await this.#file.write(sources);
-    } catch (cause) {
-      if (!(cause instanceof DiskError)) throw cause;
-      const message = `the source could not be made durable, and may be there after a restart: ${cause.code}`;
-      throw new ServiceError('storage_failed', message, { cause });
     }
   }
 }

@@ -178,7 +178,7 @@ export const arithmeticFunctions: readonly ScalarFunction[] = [
   scalarFunction(
     'trunc',
     [
-      'The number as a FLOAT64, cut behind so many decimals (0 if not given; -2 cuts to hundreds).',
+      'The number as a FLOAT64, cut after so many decimals (0 if not given; -2 cuts to hundreds).',
       'TRUNC(-2.78, 1)',
       '-2.7',
     ],

@@ -46,7 +46,7 @@ export const letterFunctions: readonly ScalarFunction[] = [
   scalarFunction(
     'soundex',
     [
-      'The first letter of a text and three digits for the sounds behind it; empty if the text has no ASCII letter.',
+      'The first letter of a text and three digits for the sounds after it; empty if the text has no ASCII letter.',
       "SOUNDEX('Robert')",
       "'R163'",
     ],
@@ -143,7 +143,7 @@ function translate(text: string, source: string, target: string): string {
 const SOUNDEX_DIGITS = '-123-12--22455-12623-1-2-2';
 
 /**
- * The first letter and three digits for the sounds behind it; empty for a text without letters.
+ * The first letter and three digits for the sounds after it; empty for a text without letters.
  * As in GoogleSQL a vowel between two letters of one sound does not part them.
  */
 function soundex(text: string): string {

@@ -54,7 +54,7 @@ export const regexFunctions: readonly ScalarFunction[] = [
   scalarFunction(
     'regexp_instr',
     [
-      'Position at which the part that matches an RE2 pattern (its group if it has one) begins, from 1; 0 if none does. The third argument says from which position on, the fourth which match; 1 as the fifth asks for the position behind it.',
+      'Position at which the part that matches an RE2 pattern (its group if it has one) begins, from 1; 0 if none does. The third argument says from which position on, the fourth which match; 1 as the fifth asks for the position after it.',
       "REGEXP_INSTR('user=42', r'\\d+')",
       '6',
     ],

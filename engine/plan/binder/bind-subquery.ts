@@ -98,11 +98,7 @@ export function isRecordInArray(
   return recordInRows(of, { plan: binding.plan(unnest, of.span), captures, column }, binding);
 }
 
-type Rows = {
-  readonly plan: LogicalPlan;
-  readonly captures: readonly Capture[];
-  readonly column: Column;
-};
+type Rows = Omit<BoundSubquery, 'columns'> & { readonly column: Column };
 
 /** A record is compared field by field with each row, so it is captured. */
 function recordInRows(

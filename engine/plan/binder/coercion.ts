@@ -169,9 +169,9 @@ function commonStruct(
   if (first === undefined || types.some(({ fields }) => fields.length !== first.fields.length)) {
     return undefined;
   }
+  const records = expressions.map((each, row) => fieldsOf(each, types[row]!));
   const fields = first.fields.map(({ name }, index) => {
-    const values = expressions.map((each, row) => fieldsOf(each, types[row]!)[index]!);
-    const type = commonType(values);
+    const type = commonType(records.map((values) => values[index]!));
     return type === undefined ? undefined : { name, type };
   });
   if (fields.some((field) => field === undefined)) return undefined;

@@ -1,6 +1,6 @@
 import type { FunctionDoc } from '../../function/function-doc.ts';
 
-/** What reads like a function, but is taken apart by the parser or the binder, and so is in no registry. */
+/** A form that reads like a function but that the parser or the binder handles, so that no registry has it. */
 export type SpecialForm = {
   /** Lower case. */
   readonly name: string;
@@ -24,7 +24,7 @@ export const SPECIAL_CALLS: readonly SpecialForm[] = [
     name: 'coalesce',
     signature: 'COALESCE(T[, …])',
     doc: [
-      'The first argument that is not NULL; NULL if there is none. Those behind it are not computed, so they cannot fail.',
+      'The first argument that is not NULL; NULL if there is none. The arguments after it are not computed, so they cannot fail.',
       "COALESCE(NULL, 'a', 'b')",
       "'a'",
     ],
@@ -78,7 +78,7 @@ export const SYNTAX_FORMS: readonly SpecialForm[] = [
     name: 'case',
     signature: 'CASE [T] WHEN … THEN … [ELSE …] END',
     doc: [
-      'What stands behind the first `WHEN` that is TRUE, or that equals the value behind `CASE`; else what stands behind `ELSE`, or NULL.',
+      'The result of the first `WHEN` whose condition is TRUE or, after `CASE x`, whose value equals `x`; otherwise the result of `ELSE`, or NULL.',
       "CASE 404 WHEN 200 THEN 'ok' ELSE 'failed' END",
       "'failed'",
     ],

@@ -1,0 +1,18 @@
+import { DiskError } from '../ingest/disk/disk.ts';
+import { systemReason } from '../ingest/system-reason.ts';
+import { ServiceError } from './errors.ts';
+
+/**
+ * Writes what a caller changes. `what` is the subject of the error.
+ *
+ * @throws ServiceError if the disk fails.
+ */
+export async function durably(what: string, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (cause) {
+    if (!(cause instanceof DiskError)) throw cause;
+    const message = `${what} could not be made durable, and may be there after a restart: ${systemReason(cause)}`;
+    throw new ServiceError('storage_failed', message, { cause });
+  }
+}
