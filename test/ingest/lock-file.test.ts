@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -25,6 +25,12 @@ async function otherProcess(path: string): Promise<{ child: ChildProcess; said: 
   const child = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'inherit'] });
   const [text] = await once(child.stdout!, 'data');
   return { child, said: String(text).trim() };
+}
+
+/** Replaces a file at once, as an owner does: a heartbeat between truncation and write would find no owner in it. */
+async function replaceFile(path: string, text: string): Promise<void> {
+  await writeFile(`${path}.aside`, text);
+  await rename(`${path}.aside`, path);
 }
 
 async function kill(child: ChildProcess): Promise<void> {
@@ -112,10 +118,10 @@ test('a lock of another host holds while it changes, and no longer when it stand
     const timing = { beatMs: 10, watchMs: 400, lookMs: 5 };
     const living = await LockFile.take(path, NOW_US, timing);
     const owner = JSON.parse(await readFile(path, 'utf8'));
-    await writeFile(path, JSON.stringify({ ...owner, host: 'elsewhere' }));
+    await replaceFile(path, JSON.stringify({ ...owner, host: 'elsewhere' }));
     await assert.rejects(LockFile.take(path, NOW_US, timing), /on elsewhere, since/);
     await living.release();
-    await writeFile(path, JSON.stringify({ ...owner, host: 'elsewhere' }));
+    await replaceFile(path, JSON.stringify({ ...owner, host: 'elsewhere' }));
     await (await LockFile.take(path, NOW_US, timing)).release();
     await writeFile(path, 'not ours');
     await (await LockFile.take(path, NOW_US, timing)).release();
