@@ -2,8 +2,9 @@ import { open, rename, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /**
- * Writes a small file so that after a crash there is either the old one or the whole new one. Only its
- * owner may read it, or whom `mode` lets: as far as the process lets files be, where it is not exact.
+ * Writes a small file atomically: after a crash the file has either the old or the new contents. By
+ * default only the owner may read it. `mode` sets other permissions, subject to the umask unless it
+ * is exact.
  */
 export async function writeFileAtomically(
   path: string,
@@ -11,7 +12,8 @@ export async function writeFileAtomically(
   { mode, isExact }: { readonly mode: number; readonly isExact: boolean } = OWNER_ALONE,
 ): Promise<void> {
   const temporary = `${path}.new`;
-  // One that is left may still be open in a process that sleeps: what that writes must not end up in this file.
+  // A temporary file that a crash left may still be open in a suspended process. Its writes must
+  // not reach the new file.
   await removeIfThere(temporary);
   const file = await open(temporary, 'wx', mode);
   try {
@@ -24,7 +26,7 @@ export async function writeFileAtomically(
     }
     await rename(temporary, path);
   } catch (error) {
-    // The next write would replace it; until then nobody should wonder what it is.
+    // The next write would replace the file. Remove it now, so that it puzzles nobody.
     await removeIfThere(temporary).catch(() => {});
     throw error;
   }
@@ -44,5 +46,5 @@ async function removeIfThere(path: string): Promise<void> {
   }
 }
 
-/** Secrets are written so. */
+/** The mode of files that hold secrets. */
 const OWNER_ALONE = { mode: 0o600, isExact: true };

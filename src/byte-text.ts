@@ -1,10 +1,10 @@
 const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'] as const;
 
-/** A number of bytes for a person: `812 bytes`, `4.7 KiB`, `1.2 GiB`. */
+/** Formats a number of bytes for people: `812 bytes`, `4.7 KiB`, `1.2 GiB`. */
 export function byteText(size: number): string {
   let value = size;
   let unit = 0;
-  // What would be written as 1024.0 is one of the next unit.
+  // A value that would be rounded to 1024.0 moves to the next unit.
   while (unit < UNITS.length - 1 && value >= (unit === 0 ? 1024 : 1023.95)) {
     value /= 1024;
     unit += 1;

@@ -1,4 +1,4 @@
-/** The clocks of the service; only `main.ts` makes one that reads the machine's. */
+/** The clocks of the service. Only `main.ts` makes one that reads the machine's clock. */
 export interface Clock {
   /**
    * Microseconds since the epoch, for queries, arriving events and retention. Stands still when
@@ -11,7 +11,7 @@ export interface Clock {
   wallMs(): number;
 }
 
-/** A clock over the machine's two, which only the caller reads. */
+/** Makes a clock from two functions that read the machine's clocks. */
 export function createClock(options: {
   readonly wallMs: () => number;
   readonly monotonicMs: () => number;

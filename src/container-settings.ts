@@ -1,10 +1,13 @@
 import { VARIABLES_READ } from './setting-table.ts';
 import type { Environment } from './settings.ts';
 
-/** How the names begin of what the analytics container reads, itself and for its database. */
+/** Prefixes of the variables that the analytics container reads for itself and its database. */
 const PREFIXES = ['LOGFLARE_', 'PHX_', 'DB_', 'POSTGRES_BACKEND_', 'GOOGLE_', 'LIBCLUSTER_'];
 
-/** The container's settings in an environment that mean nothing to weir: it has no database. */
+/**
+ * Lists the container's variables in this environment that weir ignores, because it has no
+ * database.
+ */
 export function unneededSettings(environment: Environment): readonly string[] {
   return Object.keys(environment)
     .filter(

@@ -8,13 +8,14 @@ import { systemReason } from '../ingest/system-reason.ts';
 import { echo } from './echo.ts';
 import { StartError } from './start-error.ts';
 
-/** Names of a folder that an error repeats. */
+/** The most names of a folder's files that an error lists. */
 const NAMES_TOLD_MAX = 3;
 
 /**
- * Makes the data folder where there is none; that it cannot be used should not wait for the first write.
+ * Makes the data folder if it is missing, and checks that it can be written to, so that a failure
+ * shows at the start and not at the first write.
  *
- * @throws StartError when it cannot be written to, or when something else than a service of ours keeps files there.
+ * @throws StartError when the folder cannot be written to, or holds files of another program.
  */
 export async function prepareDataDir(dataDir: string): Promise<void> {
   let foreign: readonly string[];
@@ -37,7 +38,10 @@ export async function prepareDataDir(dataDir: string): Promise<void> {
   );
 }
 
-/** With the folders above it. Node's own recursive `mkdir` never ends below `/proc`, where a folder that is there cannot hold another. */
+/**
+ * Makes a folder and the folders above it. Node's own recursive `mkdir` never returns below
+ * `/proc`, where folders exist in which none can be made.
+ */
 async function makeFolder(path: string): Promise<void> {
   try {
     await mkdir(path, { mode: 0o700 });
@@ -51,8 +55,8 @@ async function makeFolder(path: string): Promise<void> {
 }
 
 /**
- * The names of a folder that weir has not made, where it has made nothing there; none in a data folder, of whatever
- * version, whatever else lies in it. Nobody minds hidden files, and what a file system makes at its top.
+ * Lists the names in a folder that holds nothing of weir; empty for a data folder of any version,
+ * whatever else is in it. Ignores hidden files and what a file system puts at its top.
  */
 export async function foreignNames(
   dataDir: string,
@@ -62,14 +66,17 @@ export async function foreignNames(
   return foreign.length === 0 || (await isOurs(dataDir, foreign)) ? [] : foreign;
 }
 
-/** A start takes the lock first: a crash may leave nothing else. Earlier versions had no folder of the store. */
+/**
+ * The lock file is the first file of a start, so a crash may leave only that. Earlier versions had
+ * no store folder.
+ */
 async function isOurs(dataDir: string, names: readonly string[]): Promise<boolean> {
   const kinds = await Promise.all(names.map((name) => readKind(join(dataDir, name))));
   const has = (name: string, kind: Kind): boolean => kinds[names.indexOf(name)] === kind;
   if (names.some((name) => isStoreName(name) && has(name, 'folder'))) return true;
   if (names.some((name) => isLockName(name) && has(name, 'file'))) return true;
   if (has('spare', 'file') || has('segments', 'folder') || has('tokens.json', 'file')) return true;
-  // A folder `log` is not enough: many programs have one.
+  // Many programs have a folder `log`, so its contents decide.
   return has('log', 'folder') && isLog(await readdir(join(dataDir, 'log')).catch(() => []));
 }
 
@@ -84,7 +91,7 @@ async function readKind(path: string): Promise<Kind> {
     const stats = await stat(path);
     return stats.isDirectory() ? 'folder' : stats.isFile() ? 'file' : 'other';
   } catch {
-    // Gone since it was listed, or a link to nowhere.
+    // The file was removed since it was listed, or is a broken link.
     return 'other';
   }
 }

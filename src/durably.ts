@@ -3,7 +3,7 @@ import { systemReason } from '../ingest/system-reason.ts';
 import { ServiceError } from './errors.ts';
 
 /**
- * Writes what a caller changes. `what` is the subject of the error.
+ * Does work that writes a caller's change to disk. `what` is the subject of the error's sentence.
  *
  * @throws ServiceError if the disk fails.
  */

@@ -4,15 +4,15 @@ import { RETRY_AFTER_S } from './limits.ts';
 
 type ErrorEntry = {
   readonly status: number;
-  /** What the code says, as a problem's title gives it. */
+  /** The meaning of the code, used as the title of a problem document. */
   readonly title: string;
   /** Seconds for `Retry-After`. */
   readonly retryAfterS?: number;
 };
 
 /**
- * Every code a caller may meet; docs/http-api.md explains each. A code is stable; the message beside
- * it is not.
+ * Every code that a caller may receive; docs/http-api.md explains each. A code is stable; its
+ * messages are not.
  */
 const TABLE = {
   invalid_request: { status: 400, title: 'The request is not well-formed HTTP' },
@@ -108,29 +108,32 @@ export const ERROR_TABLE: ReadonlyMap<ErrorCode, ErrorEntry> = new Map(
   Object.entries(TABLE) as [ErrorCode, ErrorEntry][],
 );
 
-/** Codes of posts of which some events were refused and all others are stored. */
+/** Codes of posts whose events were stored except for some that were refused. */
 export const REFUSAL_CODES = ['events_refused', 'lines_refused'] as const satisfies ErrorCode[];
 
 export type RefusalCode = (typeof REFUSAL_CODES)[number];
 
 export type ErrorDetails = {
-  /** Where in the SQL text, both from 1. */
+  /** Position in the SQL text; line and column count from 1. */
   readonly line?: number | undefined;
   readonly column?: number | undefined;
-  /** That line of a text the caller sent, and a caret under the column in a second one. */
+  /**
+   * The line of the caller's text that the error is in, and a second line with a caret under the
+   * column.
+   */
   readonly caret?: string | undefined;
-  /** Which parameter of a call. */
+  /** The parameter of the call that the error is about. */
   readonly parameter?: string;
   /** A sentence for each refused event of a post. */
   readonly refusals?: readonly string[];
-  /** The methods a path takes, for `Allow`. */
+  /** The methods that the path allows, for `Allow`. */
   readonly allow?: readonly string[];
-  /** Seconds for `Retry-After`, where more is known than the table says. */
+  /** Seconds for `Retry-After`, where they differ from the table's. */
   readonly retryAfterS?: number | undefined;
   readonly cause?: unknown;
 };
 
-/** What a caller is told: a code of the table and a sentence for people. */
+/** An error for the caller: a code of the table and a sentence for people. */
 export class ServiceError extends Error {
   readonly code: ErrorCode;
   readonly details: ErrorDetails;
@@ -157,11 +160,11 @@ export class ServiceError extends Error {
 }
 
 /**
- * A failure of a query as its caller is told it; codes are the same on both sides. `text` is the query's,
- * where the caller sent it.
+ * Translates an engine error to a service error; the codes are the same. `text` is the text of the
+ * query, if the caller sent it.
  */
 export function fromQueryError(error: QueryError, text?: string): ServiceError {
-  // Every code of the engine is in the table, or this line is not typed.
+  // Fails to compile if the table lacks a code of the engine.
   const code: ErrorCode = error.code;
   const span: Span | undefined = error.span;
   return new ServiceError(code, error.message, {

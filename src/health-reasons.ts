@@ -7,8 +7,8 @@ import type { Backend } from './store/backend.ts';
 type Stats = ReturnType<Backend['stats']>;
 
 /**
- * What an operator should know of a service that runs, in sentences that anyone may read: each is there for as long as
- * its cause is.
+ * Finds what an operator should know about a running service. Each reason is a public sentence, and
+ * is given as long as its cause lasts.
  */
 export class HealthReasons {
   readonly #definitions: Pick<Definitions, 'problems'>;
@@ -16,7 +16,7 @@ export class HealthReasons {
   readonly #readiness: Pick<Readiness, 'details'>;
   readonly #nowMs: () => number;
   #workersLost = 0;
-  /** When it was last seen that workers had been lost. */
+  /** When the loss of worker threads was last noticed. */
   #lossMs = Number.NEGATIVE_INFINITY;
 
   constructor(parts: {
@@ -33,7 +33,7 @@ export class HealthReasons {
   }
 
   find(): readonly HealthReason[] {
-    // Once for all reasons: statistics are counted anew each time.
+    // Read once for all reasons, because each read counts everything again.
     const stats = this.#backend.stats();
     return [
       ...this.#refusals(stats),
@@ -44,7 +44,7 @@ export class HealthReasons {
     ];
   }
 
-  /** Asks what a post asks before its body is read. */
+  /** Makes the checks that a post passes before its body is read. */
   #refusals({ log }: Stats): readonly HealthReason[] {
     try {
       this.#backend.intake.check(undefined);

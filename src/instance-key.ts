@@ -10,10 +10,13 @@ const KEY_SIZE = 32;
 /** Name of the file, in the store folder. */
 export const INSTANCE_KEY_FILE = 'instance-key';
 
-/** What the key is used for: each purpose has a key of its own. A text that changes changes that key. */
+/** The purposes of keys. Each purpose has a key of its own; changing its text changes that key. */
 export type KeyPurpose = 'event ids' | 'answer digests';
 
-/** The secret of an instance, which is kept in its data folder: what is made with it is the same after a restart. */
+/**
+ * The secret of an instance, kept in its data folder. Values derived from it stay the same after a
+ * restart.
+ */
 export class InstanceKey {
   readonly #key: Uint8Array;
 
@@ -21,17 +24,17 @@ export class InstanceKey {
     this.#key = key;
   }
 
-  /** A key that is kept nowhere. */
+  /** Makes a key that is not kept. */
   static random(): InstanceKey {
     return new InstanceKey(randomBytes(KEY_SIZE));
   }
 
   /**
-   * The key of a store folder, made where there is none. A key that is damaged is replaced, and one that cannot be
-   * written is good until the service stops: `problem` says so. Followers of sources then begin anew, and nothing else
-   * is lost. Only the owner of the data folder may call it.
+   * Reads the key of a store folder, or makes one. A damaged key is replaced. A key that cannot be
+   * written is used until the service stops; `problem` says so. A new key makes followers of
+   * sources start again, and has no other effect. Only the owner of the data folder may call it.
    *
-   * @throws StartError when there is a file that cannot be read.
+   * @throws StartError when the file exists and cannot be read.
    */
   static async open(
     disk: Disk,
@@ -52,7 +55,7 @@ export class InstanceKey {
     return { key, problem };
   }
 
-  /** The key of a purpose, `size` bytes long (HKDF, RFC 5869). */
+  /** Derives the key of a purpose, `size` bytes long (HKDF, RFC 5869). */
   derive(purpose: KeyPurpose, size: number): Buffer {
     return Buffer.from(hkdfSync('sha256', this.#key, '', purpose, size));
   }

@@ -7,20 +7,20 @@ import {
 } from '../engine/limits.ts';
 import { BODY_BYTES_MAX, LOG_GROUP_BYTES_MAX } from '../ingest/limits.ts';
 
-/** All limits of the service's doors, each with its reason. */
+/** The limits that callers of the service can meet, each with its reason. */
 
-/** Bytes of a body as received: a compressed body is hardly ever longer than its contents. */
+/** Bytes of a body as received. Compressed bodies are hardly ever longer than their contents. */
 export const BODY_WIRE_BYTES_MAX = BODY_BYTES_MAX + 65_536;
 
 /**
- * Bytes of all posts that are received or processed at once, of which one tenant has half. A flood is refused before it
- * fills memory.
+ * Bytes of all posts that are being received or processed. One tenant may use half. A flood is
+ * refused before it fills memory.
  */
 export const BODIES_BYTES_MAX = 128 * 1024 * 1024;
 
 /**
- * Limits the bytes of held posts to what is processed in this time at the recent rate, so that senders do not wait for
- * ever.
+ * Limits the bytes of held posts to what is processed in this time at the recent rate, so that
+ * senders wait for a bounded time.
  */
 export const BODIES_WAIT_MS_MAX = 2_000;
 
@@ -34,8 +34,8 @@ export const CALL_BODIES_BYTES_MAX = 16 * 1024 * 1024;
 export const CALL_BODIES_BYTES_MIN = 5 * 1024 * 1024;
 
 /**
- * Bytes of all decompression state: two of brotli's longest windows, or a hundred of gzip. More than a few gain
- * nothing, because few threads decompress. Bodies that wait are held compressed.
+ * Bytes of all decompression state: two of brotli's longest windows, or a hundred of gzip. More
+ * would gain little, because few threads decompress. Waiting bodies are held compressed.
  */
 export const INFLATERS_BYTES_MAX = 36 * 1024 * 1024;
 
@@ -46,27 +46,35 @@ export const INFLATERS_BYTES_MAX = 36 * 1024 * 1024;
 export const WORK_TURN_MS_MAX = 2;
 
 /**
- * Bytes of small bodies that are processed at once: two groups of the log, so that the disk never waits. Later bodies
- * wait where tenants take turns, and not behind one tenant's group in the log.
+ * Bytes of small bodies that are processed at once: two groups of the log, so that the disk never
+ * waits. Later bodies wait in a queue in which tenants take turns, instead of behind one tenant's
+ * group in the log.
  */
 export const SMALL_BODIES_BYTES_MAX = 2 * LOG_GROUP_BYTES_MAX;
 
 /**
- * Bytes of small bodies of tenants that post at the same time, for each millisecond of a group in the log: a quarter of
- * what the main thread decodes meanwhile. More would be ahead of the next sender in the log.
+ * Bytes of small bodies of tenants that post at the same time, for each millisecond that a group of
+ * the log takes: a quarter of what the main thread decodes in that time. More would delay the next
+ * sender in the log.
  */
 export const SHARED_BODIES_BYTES_PER_MS = 12 * 1024;
 
 /**
- * Least bytes of small bodies of tenants that post at the same time: two bodies, so that there is always one to decode.
- * More would delay the posts of others.
+ * Minimum for small bodies of tenants that post at the same time, in bytes: two bodies, so that one
+ * is always ready to decode. More would delay the posts of others.
  */
 export const SHARED_BODIES_BYTES_MIN = 80 * 1024;
 
-/** A tenant floods if this many of its bodies wait, and fewer wait of another tenant that posts at the same time. */
+/**
+ * A tenant counts as flooding if at least this many of its bodies wait, and fewer of another
+ * tenant's that posts at the same time.
+ */
 export const FLOOD_WAITING_MIN = 4;
 
-/** Bytes per millisecond that are decoded for a flooding tenant: a quarter of the main thread's time. */
+/**
+ * Bytes per millisecond that are decoded for a flooding tenant: a quarter of the main thread's
+ * time.
+ */
 export const FLOOD_BYTES_PER_MS = 12 * 1024;
 
 /** A tenant is alone if no other has posted for this long. */
@@ -90,39 +98,47 @@ export const JSON_DEPTH_MAX = 32;
  */
 export const CALLER_SQL_LENGTH_MAX = 65_536;
 
-/** Bytes of a post that occupy the main thread about as long as binding or planning one character of a SQL text. */
+/**
+ * Bytes of a post that take the main thread about as long as binding or planning one character of
+ * SQL.
+ */
 export const CALLER_SQL_CHARACTER_BYTES = 100;
 
 /**
- * Bytes of a post that occupy the main thread about as long as WORK_TURN_MS_MAX, after which the work on a long text
- * waits for another turn.
+ * Bytes of a post that take the main thread about WORK_TURN_MS_MAX. After that much work, a long
+ * text waits for another turn.
  */
 export const CALLER_SQL_TURN_BYTES = 200 * 1024;
 
-/** SQL texts and posts of one token that wait for the main thread; each text is held meanwhile. */
+/**
+ * SQL texts and posts of one token that wait for the main thread. Each text stays in memory until
+ * its turn.
+ */
 export const CALLER_SQL_WAITING_MAX = 256;
 
 /**
- * Bytes of callers' bound queries that are cached, in serialised form; as objects they take some four times as much. A
- * page's query takes about 10 KB.
+ * Bytes of the cache of callers' bound queries, in serialised form; as objects they take about four
+ * times as much. A page's query takes about 10 KB.
  */
 export const CALLER_QUERIES_BYTES_MAX = 8 * 1024 * 1024;
 
-/** Bytes of the cache's own entry for each query. */
+/** Bytes that each cached query takes besides its serialised form. */
 export const CALLER_QUERY_BYTES = 512;
 
 /**
- * A post that would be refused temporarily waits for this time and is tried once more. It is less than any sender's
- * patience, and long enough that senders which retry at once leave the main thread most of its time.
+ * A post that would be refused temporarily waits for this time and is tried once more. The time is
+ * shorter than any sender's time-out, and long enough that senders which retry at once leave the
+ * main thread most of its time.
  */
 export const REFUSAL_WAIT_MS = 4_000;
 
-/** Posts that wait so at once; of each, 64 KiB may have arrived with its headers. */
+/** Posts that wait like this at once. Up to 64 KiB of each may have arrived with its headers. */
 export const REFUSALS_WAITING_MAX = 1_000;
 
 /**
- * Bytes up to which a refused body is read and its connection kept, which is cheaper than a new connection. For a
- * longer body, the answer announces that the connection closes, so that the sender may stop.
+ * Bytes up to which a refused body is read and its connection kept, which costs less than a new
+ * connection. For a longer body, the answer announces that the connection closes, so that the
+ * sender can stop.
  */
 export const SHORT_BODY_BYTES_MAX = 256 * 1024;
 
@@ -138,7 +154,10 @@ export const HEAP_GROWING_PERCENT = 200;
 /** Bytes of one request's headers, its URL among them. */
 export const HEADERS_BYTES_MAX = 16 * 1024;
 
-/** Bytes of headers where readers send SQL in the URL: the longest of Studio's, percent-encoded, and room for cookies. */
+/**
+ * Bytes of headers where readers send SQL in the URL: Studio's longest query, percent-encoded, and
+ * room for cookies.
+ */
 export const HEADERS_WITH_SQL_BYTES_MAX = 64 * 1024;
 
 /** Ranges of an `Accept` header that are read: browsers send ten at most, and some answers search them several times. */
@@ -148,8 +167,8 @@ export const ACCEPT_RANGES_MAX = 32;
 export const HEADERS_MS_MAX = 10_000;
 
 /**
- * Time for a body to arrive, plus a second for each BODY_BYTES_PER_S_MIN received. It cuts off a sender that trickles
- * bytes, but not one with much data on a slow line.
+ * Time for a body to arrive, plus a second for each BODY_BYTES_PER_S_MIN received. It cuts off
+ * senders that trickle bytes, but not those that send much data over a slow line.
  */
 export const BODY_MS_MAX = 30_000;
 
@@ -166,54 +185,64 @@ export const REQUEST_MS_MAX = 300_000;
 export const ANSWERS_BYTES_MAX = 4 * ANSWER_BYTES_MAX;
 
 /**
- * Time over which the rate of a waiting answer is averaged. It is given up below ANSWER_BYTES_PER_S_MIN: it holds up to
- * 64 MiB, which other answers of its token lack.
+ * Time over which the rate of a waiting answer is averaged. An answer below ANSWER_BYTES_PER_S_MIN is
+ * given up, because it holds up to 64 MiB that other answers of its token need.
  */
 export const ANSWER_MS_MAX = 30_000;
 
 /**
- * The slowest rate at which an answer must be read; equal to that of posts. Systems announce room in a slow reader's
- * buffer only rarely (Linux after a sixteenth of it, up to 384 KiB), which must take less than ANSWER_MS_MAX.
+ * The slowest rate at which an answer must be read; equal to that of posts. Operating systems
+ * announce room in a slow reader's buffer only rarely (Linux after a sixteenth of it, up to 384
+ * KiB), which must take less than ANSWER_MS_MAX.
  */
 export const ANSWER_BYTES_PER_S_MIN = 16 * 1024;
 
-/** Period of looking for slow callers. */
+/** Interval of the checks for slow callers. */
 export const SLOW_LOOK_MS = 1_000;
 
 /**
- * How long a refused connection stays open, so that its caller can read the answer: closing it while bytes arrive would
- * discard the answer. A caller that never closes it is cut off then.
+ * How long a refused connection stays open so that its caller can read the answer. Closing it while
+ * bytes arrive would discard the answer. After this time the connection is closed.
  */
 export const LINGER_MS = 2_000;
 
-/** Longer than the idle time of usual proxies, so that they close first and no call is lost. */
+/** Longer than the idle time of common proxies, so that they close first and no call is lost. */
 export const KEEP_ALIVE_MS = 75_000;
 
 /** Connections at once; each costs some kilobytes and a file descriptor. */
 export const CONNECTIONS_MAX = 10_000;
 
-/** Time to answer a call, including waits for a turn and parking: a run of the longest time can end beside another one. */
+/**
+ * Time to answer a call, including its waiting and parking. A run of the longest time can end while
+ * another one runs beside it.
+ */
 export const QUERY_MS_MAX = 2 * QUERY_TIME_MS_MAX;
 
-/** How long a command waits for a service: longer than the service itself needs to give up. */
+/** How long a command waits for a service: longer than the service's own time limit. */
 export const COMMAND_MS_MAX = QUERY_MS_MAX + 5_000;
 
 /** Calls that run or wait at once; further ones are refused with Retry-After. */
 export const CALLS_MAX = 512;
 
-/** Callers that wait at once for runs under way; each costs about a kilobyte. */
+/** Callers that wait for runs that others began; each costs about a kilobyte. */
 export const CALLERS_WAITING_MAX = 10_000;
 
-/** Default of `CACHE_LIMIT`, in bytes: thousands of usual answers of some kilobytes, and little beside the logs. */
+/**
+ * Default of `CACHE_LIMIT`, in bytes. It holds thousands of typical answers of some kilobytes and
+ * is small beside the logs.
+ */
 export const CACHE_BYTES_MAX = 64 * 1024 * 1024;
 
-/** Cached answers: all of them are visited once a second, to expire and to renew them. */
+/** Cached answers. All of them are visited once a second, for expiry and renewal. */
 export const CACHE_ENTRIES_MAX = 10_000;
 
 /** An answer larger than this part of the cache is not cached, because it would evict most others. */
 export const CACHE_ANSWER_PARTS = 8;
 
-/** Bytes of a cached answer beside its body and its key: objects, headers, entries in two maps. */
+/**
+ * Bytes that a cached answer takes besides its body and its key: objects, headers, entries in two
+ * maps.
+ */
 export const CACHE_ENTRY_BYTES = 1_024;
 
 /** Bytes of a caller's own bound query, which a cached answer keeps for its renewal. */
@@ -223,8 +252,8 @@ export const CACHE_CALLER_QUERY_BYTES = 64 * 1024;
 export const COMPRESSED_BYTES_MIN = 1_400;
 
 /**
- * Bytes of an answer that are rewritten to another format, CSV or lines, before yielding to the event loop. Each piece
- * is one write to a connection.
+ * Bytes of an answer that are converted to another format, CSV or NDJSON, before yielding to the
+ * event loop. Each piece is one write to a connection.
  */
 export const REWRITTEN_BYTES = 64 * 1024;
 
@@ -234,13 +263,16 @@ export const FOLLOWERS_MAX = 256;
 /** Events read for followers at a time: usually some hundred kilobytes. */
 export const FOLLOWED_PAGE_ROWS = 200;
 
-/** Least milliseconds between two notifications of followers about new events, so that one page serves all of them. */
+/**
+ * Minimum time between two notifications of followers about new events, in milliseconds, so that
+ * one page serves all of them.
+ */
 export const FOLLOWED_PAUSE_MS = 25;
 
-/** Longest silence of a follower's connection, so that proxies do not take it for idle. */
+/** The longest silence on a follower's connection. Proxies close connections that look idle. */
 export const HEARTBEAT_MS = 15_000;
 
-/** After this time a follower must reconnect, with a token that is still valid. */
+/** After this time a follower must reconnect, and its token is checked again. */
 export const FOLLOWING_MS_MAX = 3_600_000;
 
 /** Delay after which a follower reconnects. */
@@ -249,49 +281,61 @@ export const FOLLOWER_RETRY_MS = 2_000;
 /** The most events that a follower may request from the past. */
 export const FOLLOWED_LAST_MAX = 10_000;
 
-/** Share of the time for renewals of cached answers, which run one after another: the rest is for callers. */
+/**
+ * Share of the time for renewals of cached answers, which run one after another. The rest is for
+ * callers.
+ */
 export const RENEWAL_TIME_SHARE = 1 / 10;
 
-/** Milliseconds of renewal time that may be saved up, so that a quiet night is not followed by a long series of renewals. */
+/**
+ * Milliseconds of renewal time that may accumulate, so that a quiet night is not followed by a long
+ * series of renewals.
+ */
 export const RENEWAL_MS_SAVED_MAX = 1_000;
 
-/** A renewal begins at the latest when this part of `cache` is left, so an answer in use never expires. */
+/**
+ * A renewal begins at the latest when this fraction of `cache` is left, so an answer in use never
+ * expires.
+ */
 export const RENEWAL_LEAD_PARTS = 10;
 
-/** A failed renewal is retried after this part of the definition's `warm`. */
+/** A failed renewal is retried after this fraction of the definition's `warm`. */
 export const RENEWAL_RETRY_PARTS = 10;
 
-/** The longest time of a stop, on which container managers and upgrades wait. */
+/** The longest time of a stop. Container managers and upgrades wait for it. */
 const STOP_SERVICE_MS_MAX = 5_000;
 
 /**
- * How long answers may continue after SIGTERM. Waiting calls are refused with Retry-After then, because a query may
- * take much longer.
+ * How long running answers may continue after SIGTERM. Waiting calls are then refused with
+ * Retry-After, because a query may take much longer.
  */
 export const DRAIN_MS_MAX = 2_500;
 
-/** How long the answers that are being sent then may take before they are cut off. */
+/** How long answers that are being sent may then take before they are cut off. */
 export const DRAIN_LAST_MS = 300;
 
 /**
- * How long requests on queued or idle connections are still answered, with `Connection: close`. Closing these
- * connections at once would reset requests on their way.
+ * How long requests on queued or idle connections are still answered, with `Connection: close`.
+ * Closing these connections at once would reset requests in flight.
  */
 export const DRAIN_ACCEPT_MS = 250;
 
-/** How long sealing, writing and threads may take to end. Unfinished work is repeated at the next start. */
+/**
+ * How long sealing, writing and the ending of threads may take. Unfinished work is repeated at the
+ * next start.
+ */
 export const CLOSE_MS_MAX = 1_000;
 
-/** How long an idle connection may take to deliver a request that was on its way. */
+/** How long an idle connection may take to deliver a request that is in flight. */
 export const DRAIN_SILENT_MS = 500;
 
-/** Period of the log store's ticks, in which it seals and expires. */
+/** Interval of the log store's ticks, at which it seals and expires segments. */
 export const TICK_MS = 1_000;
 
 /** Retry-After of temporary refusals, in seconds. */
 export const RETRY_AFTER_S = 3;
 
-/** Characters of a parameter's text that an error message repeats. */
+/** Characters of a parameter's text that an error message shows. */
 export const ECHO_LENGTH_MAX = 100;
 
 /** The largest `max_rows` of a definition: an answer is built in memory. */
@@ -300,28 +344,31 @@ export const DEFINITION_ROWS_MAX = 100_000;
 /** The longest `cache` of a definition: a week. */
 export const CACHE_S_MAX = 604_800;
 
-/** Bytes of a definition file; its text has a lower limit. */
+/** Bytes of a definition file. The SQL text in it has a lower limit. */
 export const DEFINITION_BYTES_MAX = 1_048_576;
 
-/** Bytes of a definition in a request: as JSON, its text has escapes. */
+/** Bytes of a definition in a request. As JSON, its text contains escapes. */
 export const DEFINITION_BODY_BYTES_MAX = 2 * DEFINITION_BYTES_MAX;
 
-/** Definitions of one service: all are bound at the start and listed in one answer. */
+/** Definitions of one service. All are bound at the start and listed in one answer. */
 export const DEFINITIONS_MAX = 1_000;
 
-/** Tokens beside those of the settings: each change writes all of them, some 300 bytes each. */
+/** Tokens besides those of the settings. Each change rewrites all of them, about 300 bytes each. */
 export const TOKENS_MAX = 10_000;
 
 /**
- * Sources that are made over HTTP. Each has files of its own for each day, metrics of its own, and once it gets events
- * an open segment in memory, of at least 300 KiB.
+ * Sources made over HTTP. Each has its own files for each day, its own metrics and, once it has
+ * events, an open segment in memory of at least 300 KiB.
  */
 export const SOURCES_MADE_MAX = 200;
 
-/** Bytes of what describes a new source: a path into metadata. */
+/** Bytes of the description of a new source: a path into metadata. */
 export const SOURCE_BODY_BYTES_MAX = 16 * 1024;
 
-/** Projects, sources or endpoints that a token is bound to: each stands in the key of every plan and kept answer. */
+/**
+ * Projects, sources or endpoints that a token is bound to. Each is part of the key of every plan
+ * and kept answer.
+ */
 export const NARROWED_NAMES_MAX = 100;
 
 /** Characters of a project key to which a token is bound. */
@@ -334,26 +381,31 @@ export const TOKEN_BODY_BYTES_MAX = 512 * 1024;
 export const TOKEN_LENGTH_SAFE = 16;
 
 /**
- * Wrong tokens of one address within REFUSED_TOKENS_WINDOW_MS that are refused without delay: a person's attempts, a
- * few senders.
+ * Wrong tokens of one address within REFUSED_TOKENS_WINDOW_MS that are refused without delay: a
+ * person's attempts, or a few senders.
  */
 export const REFUSED_TOKENS_MAX = 20;
 
 export const REFUSED_TOKENS_WINDOW_MS = 60_000;
 
-/** Delay of the refusals after these. */
+/** Delay of later refusals within that time. */
 export const REFUSED_TOKEN_WAIT_MS = 1_000;
 
-/** Delayed refusals at once, of all addresses; each holds a connection. Further ones are refused with Retry-After. */
+/**
+ * Delayed refusals at once, over all addresses. Each holds a connection. Further ones are refused
+ * with Retry-After.
+ */
 export const REFUSED_TOKENS_WAITING_MAX = 100;
 
-/** Addresses whose wrong tokens are counted: some megabytes. */
+/** Addresses whose wrong tokens are counted; they take some megabytes. */
 export const REFUSED_ADDRESSES_MAX = 10_000;
 
-/** Period of writing the use of quotas: a crash loses at most this much of it. */
+/**
+ * Interval at which the use of quotas is written to disk. A crash loses at most this much of it.
+ */
 export const QUOTA_WRITE_MS = 30_000;
 
-/** Dependent definitions that the refusal of a change names. */
+/** Dependent definitions that the error of a refused change names. */
 export const DEPENDENTS_TOLD_MAX = 5;
 
 /** Milliseconds between two scans of ENDPOINTS_DIR. A scan reads the status of at most `DEFINITIONS_MAX` files. */
@@ -362,27 +414,36 @@ export const ENDPOINTS_LOOK_MS = 2_000;
 /** Characters of the name of an endpoint, a parameter or a token. */
 export const NAME_LENGTH_MAX = 128;
 
-/** Cached OpenAPI documents, one for each set of definitions that tokens see. A definition takes some 2 KB of one. */
+/**
+ * Cached OpenAPI documents, one for each set of definitions that a token can see. A definition
+ * takes about 2 KB of a document.
+ */
 export const OPENAPI_DOCUMENTS_MAX = 8;
 
 /** Parameters of one definition. */
 export const PARAMETERS_MAX = 100;
 
-/** Texts of one parameter whose values are cached: more than a dashboard uses in turn. */
+/**
+ * Texts of one parameter whose parsed values are cached: more than the values that a dashboard uses
+ * in turn.
+ */
 export const KNOWN_TEXTS_MAX = 1_000;
 
-/** Characters of such a text: names, words and times are short, and the cache stays below a megabyte. */
+/**
+ * Characters of such a text. Names, words and times are short, and the cache stays below a
+ * megabyte.
+ */
 export const KNOWN_TEXT_LENGTH_MAX = 128;
 
-/** Characters of one text in a log line: a path may have 64 KiB, a stack some thousand. */
+/** Characters of one text in a log line. A path may have 64 KiB, a stack several thousand. */
 export const LOG_TEXT_LENGTH_MAX = 8_192;
 
-/** Milliseconds between two log lines about refusals of one kind, so that they cannot flood the log. */
+/** Milliseconds between two log lines about refusals of one kind. More would flood the log. */
 export const LOG_REPEAT_MS = 1_000;
 
 /**
- * Milliseconds between two stacks of one place in the program: a sender may repeat a failing post for ever, and a full
- * disk fails every write.
+ * Milliseconds between two stack traces of one place in the program. A sender may repeat a failing
+ * post for ever, and a full disk fails every write.
  */
 export const STACK_REPEAT_MS = 60_000;
 
@@ -390,8 +451,8 @@ export const STACK_REPEAT_MS = 60_000;
 export const LINES_LISTED_MAX = 40;
 
 /**
- * Differing lines up to which the shortest difference of two texts is computed, in quadratic time. Above it, all lines
- * are shown as removed and added.
+ * The number of differing lines up to which the shortest difference of two texts is computed, which
+ * takes quadratic time. Above it, all lines are shown as removed and added.
  */
 export const DIFF_LINES_MAX = 2_000;
 
@@ -426,5 +487,8 @@ assert(CALLS_MAX < CALLERS_WAITING_MAX, 'who begins a run may wait for it');
 assert(QUERY_MS_MAX > QUERY_TIME_MS_MAX + STOP_MS_MAX, 'a run is ended before its caller gives up');
 assert(QUERIES_WAITING_MAX < CALLS_MAX, 'calls that run have a place beside those that wait');
 
-/** Milliseconds for which `/health` reports lost worker threads: several checks of a monitor. */
+/**
+ * Milliseconds for which `/health` reports lost worker threads: several checks of a monitoring
+ * system.
+ */
 export const WORKERS_LOST_LATELY_MS = 300_000;

@@ -2,22 +2,22 @@ import { LOG_REPEAT_MS, STACK_REPEAT_MS } from './limits.ts';
 import { formatStack } from './log.ts';
 
 /**
- * Lets one of many like entries through now and then: a flood of refused calls is to be told, and
- * is not to be a flood of lines.
+ * Lets some of many similar log entries through, so that a flood of refused calls shows in the log
+ * without filling it.
  */
 export class LogThrottle {
   readonly #repeatMs: number;
   readonly #kinds = new Map<string, { nextMs: number; leftOutCount: number }>();
 
-  /** `repeatMs`: the least time between two entries of a kind. */
+  /** `repeatMs` is the minimum time between two entries of a kind. */
   constructor(repeatMs = LOG_REPEAT_MS) {
     this.#repeatMs = repeatMs;
   }
 
   /**
-   * How many entries of this kind were left out since the last one that was let through, when this
-   * one is; `undefined` when it is not. `nowMs` is of the monotonic clock. There are as many kinds as
-   * the program has, not as callers can think of.
+   * If this entry may be written, returns how many entries of its kind were left out since the last
+   * one; otherwise `undefined`. `nowMs` is on the monotonic clock. Kinds are constants of the
+   * program, never callers' texts, so their number is bounded.
    */
   admit(kind: string, nowMs: number): number | undefined {
     const known = this.#kinds.get(kind);
@@ -31,14 +31,14 @@ export class LogThrottle {
 }
 
 /**
- * Describes errors for the log: with the stack at most once in STACK_REPEAT_MS for each place in the program that
- * throws, else by its first line. An error may recur for as long as a disk is full.
+ * Describes errors for the log: with the stack trace at most once in STACK_REPEAT_MS for each place
+ * in the program that throws, else by the first line. An error may recur as long as a disk is full.
  */
 export class StackThrottle {
   readonly #throttle = new LogThrottle(STACK_REPEAT_MS);
   readonly #nowMs: () => number;
 
-  /** `nowMs`: the monotonic clock, in milliseconds. */
+  /** `nowMs` reads the monotonic clock, in milliseconds. */
   constructor(nowMs: () => number) {
     this.#nowMs = nowMs;
   }
@@ -50,7 +50,10 @@ export class StackThrottle {
   }
 }
 
-/** Where the error of a stack was thrown: its message may be of a caller's making. */
+/**
+ * Finds where the error of a stack trace was thrown. The message before it may contain a caller's
+ * text.
+ */
 function findPlace(stack: string): string {
   return /^ +at .*$/m.exec(stack)?.[0] ?? '';
 }

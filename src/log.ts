@@ -1,7 +1,7 @@
 import { LOG_TEXT_LENGTH_MAX } from './limits.ts';
 import { shownText } from './shown-text.ts';
 
-/** One line of the service's own log: what happened, and plain values about it. */
+/** One line of the service's own log: the event's name and plain values. */
 export type LogEntry = {
   readonly level: 'info' | 'warning' | 'error';
   readonly event: string;
@@ -10,16 +10,17 @@ export type LogEntry = {
 
 export type Log = (entry: LogEntry) => void;
 
-/** All that is known of an error, for the log only. */
+/** Formats an error with its stack trace and causes, for the log only. */
 export function formatStack(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 
 /**
- * A log of JSON lines. No caller's text is ever part of the line's own syntax, nor of what a terminal or an editor
- * would act on that shows it.
+ * Makes a log of JSON lines. Callers' texts are escaped, so that they change neither the syntax of
+ * a line nor the terminal or editor that shows it.
  *
- * @param wallTime the time of day as ISO 8601, of the machine's clock even when `FROZEN_NOW` is set.
+ * @param wallTime the time of day as ISO 8601, from the machine's clock even if `FROZEN_NOW` is
+ * set.
  */
 export function createLog(write: (line: string) => void, wallTime: () => string): Log {
   return (entry) => {

@@ -1,11 +1,11 @@
 import { totalmem } from 'node:os';
 
-/** Bytes of memory this process may use at most: the machine's, or what its container has of them. */
+/** The memory that this process may use, in bytes: the machine's, or the limit of its container. */
 export function machineMemoryBytes(
   totalBytes: number = totalmem(),
   constrainedBytes: number | undefined = process.constrainedMemory(),
 ): number {
-  // Without a container it is 0, or more than there can be.
+  // Without a container the limit is 0 or impossibly large.
   const isConstrained = constrainedBytes !== undefined && constrainedBytes > 0;
   return isConstrained ? Math.min(constrainedBytes, totalBytes) : totalBytes;
 }

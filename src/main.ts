@@ -3,11 +3,11 @@ import { runWords } from './command/command-table.ts';
 import { askTerminal } from './command/terminal.ts';
 
 for (const stream of [process.stdout, process.stderr]) {
-  // Whoever read it has gone, as `head` does: there is nobody left to tell.
+  // The reader of the output has closed it, as `head` does. No message can reach it.
   stream.on('error', () => process.exit(1));
 }
 const status = await run();
-// What is still on its way out goes first; threads and sockets that are open do not keep the process.
+// Pending output is written first. Open threads and sockets do not keep the process alive.
 process.stdout.write('', () => process.stderr.write('', () => process.exit(status)));
 
 function ended(): AbortSignal {
@@ -24,7 +24,7 @@ async function run(): Promise<number> {
   try {
     return await runWords(process.argv.slice(2), {
       environment: process.env,
-      // The machine's clocks: nothing else reads them.
+      // The only place that reads the machine's clocks.
       wallMs: () => Date.now(),
       monotonicMs: () => performance.now(),
       out: (text) => process.stdout.write(text),
@@ -35,7 +35,7 @@ async function run(): Promise<number> {
       ended,
     });
   } catch (error) {
-    // A mistake of ours: with all there is to find it by.
+    // A bug in weir: show the stack trace.
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
     process.stderr.write(`weir cannot go on:\n\n${text.replaceAll(/^(?=.)/gm, '  ')}\n`);
     return 1;

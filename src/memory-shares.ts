@@ -25,38 +25,54 @@ import {
 
 const MEBIBYTE = 1024 * 1024;
 
-/** The smallest MEMORY_LIMIT: with less there is no room for the longest body, one query and the segments it reads. */
+/**
+ * The smallest MEMORY_LIMIT. Less has no room for the longest body, one query and the segments it
+ * reads.
+ */
 export const MEMORY_BYTES_MIN = 256 * MEBIBYTE;
 
-/** Bytes that the process may take beside MEMORY_LIMIT: some 120 MB of them are there before there is any log. */
+/**
+ * Bytes that the process may take above MEMORY_LIMIT. It uses about 120 MB of them before it has
+ * any logs.
+ */
 export const BESIDE_BYTES = 150e6;
 
-/** Bytes of the main thread: code, its heap with new objects, and freed memory that the allocator keeps. */
+/**
+ * Bytes of the main thread: code, its heap with new objects, and freed memory that the allocator
+ * retains.
+ */
 const PROCESS_BYTES = 120 * MEBIBYTE;
 
-/** Bytes of a thread that has run nothing yet, apart from its new objects and what it keeps of tasks. */
+/** Bytes of an idle thread, without its new objects and what it keeps between tasks. */
 const THREAD_BYTES = 8 * MEBIBYTE;
 
 /**
- * Bytes of the heap of a worker, at least. V8 collects at once, and throws compiled code away, whenever arrays have grown by
- * half as much since it last did: 64 MiB grow before it collects of itself, and a task makes some more meanwhile. What
- * queries hold is bounded apart.
+ * Minimum size of a worker's heap, in bytes. V8 collects garbage at once, and discards compiled
+ * code, whenever arrays have grown by half since its last collection. 64 MiB grow before V8
+ * collects by itself, and a task allocates more meanwhile. The memory of queries has limits of its
+ * own.
  */
 const WORKER_HEAP_BYTES_MIN = 192 * MEBIBYTE;
 
-/** What the thread that decodes large bodies takes for 12 MB of usual logs: 32 MiB of heap and 64 MiB of arrays. */
+/**
+ * Memory of the thread that decodes large bodies, for 12 MB of typical logs: 32 MiB of heap and 64
+ * MiB of arrays.
+ */
 const DECODING_BYTES = 96 * MEBIBYTE;
 
-/** Its heap, at most: no known post takes more. V8 ends the process, and not the thread, when one text alone is larger than what is left. */
+/**
+ * Maximum heap of that thread; no known post takes more. If one string alone is larger than the
+ * free heap, V8 ends the process and not the thread.
+ */
 const DECODING_HEAP_BYTES_MAX = 128 * MEBIBYTE;
 
-/** The arrays of one body there, at most, with little memory … */
+/** Maximum size of the arrays of one body in that thread, with little memory. */
 const DECODING_LOAN_BYTES_MIN = 96 * MEBIBYTE;
 
-/** … and with much: no known post takes more. */
+/** Maximum size of those arrays with much memory; no known post takes more. */
 const DECODING_LOAN_BYTES_MAX = 256 * MEBIBYTE;
 
-/** Those whose shares are for the worst moments, and are counted by the bytes they use. */
+/** Consumers whose shares are sized for their worst case. What they do not use is lent. */
 const LENDERS = [
   'queries',
   'answers',
@@ -68,47 +84,55 @@ const LENDERS = [
   'decoding',
 ] as const satisfies readonly (keyof MemoryShares)[];
 
-/** Part of what is not used that is lent: what comes at once finds the other part free. */
+/** Fraction of the unused memory that is lent. The rest covers what a consumer needs at once. */
 const LENT_PART = 1 / 2;
 
-/** Part of what the process does not take that is lent more from one second to the next: it takes what it was lent with a delay. */
+/**
+ * Fraction of the process's free memory by which loans may grow from one second to the next,
+ * because the process takes what it was lent with a delay.
+ */
 const LENT_STEP = 1 / 8;
 
-/** What each consumer may hold at most, in bytes. Together they are no more than MEMORY_LIMIT and `BESIDE_BYTES`. */
+/**
+ * The maximum of each consumer, in bytes. Their sum is at most MEMORY_LIMIT plus `BESIDE_BYTES`.
+ */
 type MemoryShares = {
-  /** Of the main thread. */
+  /** The main thread. */
   readonly process: number;
-  /** Of all worker threads, those of parked queries among them: what each is itself, its new objects, and what it keeps of tasks. */
+  /**
+   * All worker threads, including those of parked queries: the threads themselves, their new
+   * objects, and what they keep between tasks.
+   */
   readonly threads: number;
-  /** Of heaps and arrays of all queries that run. */
+  /** Heaps and arrays of all running queries. */
   readonly queries: number;
-  /** Of segments that threads read for themselves, for want of room where all share them. */
+  /** Segments that threads read privately, because shared memory has no room for them. */
   readonly passing: number;
-  /** Of answers on their way to callers, and of the blocks kept for them. */
+  /** Answers that are being sent, and the blocks kept for them. */
   readonly answers: number;
-  /** Of pages on their way to followers. */
+  /** Pages that are being sent to followers. */
   readonly followed: number;
   readonly cache: number;
   readonly memo: number;
-  /** Of posts as they arrive, and inflated. */
+  /** Posts as received, and decompressed. */
   readonly bodies: number;
   readonly callBodies: number;
-  /** Of bodies being decoded, beside what the backlog counts. */
+  /** Bodies that are being decoded, without what the backlog counts. */
   readonly decoding: number;
-  /** Of the thread that decodes large bodies: what usual ones take, or as much of that as there is room for. */
+  /** The thread that decodes large bodies: what typical bodies take, or less if memory is short. */
   readonly decodingThread: number;
-  /** Of events that no file holds yet. */
+  /** Events that are in no file yet. */
   readonly backlog: number;
-  /** Of sealed segments in memory, at the least: they have whatever else is free, too. */
+  /** Sealed segments in memory: their minimum. They may also use all other free memory. */
   readonly segments: number;
 };
 
 /** How MEMORY_LIMIT is divided. */
 export type MemoryDivision = {
   readonly shares: MemoryShares;
-  /** Threads that run queries: as many as are wanted, or as there is room for. */
+  /** Threads that run queries: as many as were asked for, or fewer if memory is short. */
   readonly workerCount: number;
-  /** … and bounds of the pool that they are in. */
+  /** Limits of the pool of those threads. */
   readonly poolLimits: Pick<
     PoolLimits,
     | 'heapBytesMax'
@@ -122,29 +146,31 @@ export type MemoryDivision = {
     | 'keptBytesMax'
     | 'readersBytesMax'
   >;
-  /** What no share has; less than 0 where what was set to be kept is too much. */
+  /** Bytes that belong to no share; negative if the settings for kept data ask for too much. */
   readonly spareBytes: number;
-  /** What is free for sealed segments and the backlog when all others have their part. */
+  /** Bytes for sealed segments and the backlog after all other shares. */
   readonly storeBytesMax: number;
-  /** Bytes of arrays that bodies were decoded in and that are kept for the next ones; a part of what decoding may take. */
+  /**
+   * Bytes of arrays that are reused from one decoded body to the next; part of the decoding share.
+   */
   readonly pooledBytesMax: number;
-  /** Bytes of large bodies that are decoded at a time. */
+  /** Bytes of large bodies that are decoded at once. */
   readonly largeBodiesBytesMax: number;
-  /** Of the thread that decodes large bodies. */
+  /** Limits of the thread that decodes large bodies. */
   readonly decodingBounds: DecodingBounds;
-  /** Bytes of answers on their way to callers. */
+  /** Bytes of answers that are being sent. */
   readonly answersBytesMax: number;
 };
 
 /**
- * Divides the memory of the process. `cacheBytesMax` and `memoBytesMax` are as they were set. Shares grow with the
- * limit; below `MEMORY_BYTES_MIN` they would not fit.
+ * Divides the memory of the process. `cacheBytesMax` and `memoBytesMax` are the values of the
+ * settings. Shares grow with the limit; below `MEMORY_BYTES_MIN` they would not fit.
  */
 export function divideMemory(of: {
   readonly memoryBytesMax: number;
   readonly cacheBytesMax: number;
   readonly memoBytesMax: number;
-  /** As many as there are cores when left out. */
+  /** Defaults to the number of cores. */
   readonly workerCount: number | undefined;
 }): MemoryDivision {
   const { memoryBytesMax: all, workerCount: wantedCount = availableParallelism() } = of;
@@ -163,7 +189,7 @@ export function divideMemory(of: {
     process: PROCESS_BYTES,
     threads: threads * threadBytes,
     queries,
-    // Half as much again is garbage before it is collected.
+    // Garbage adds half again before it is collected.
     passing: Math.ceil(1.5 * passingBytesMax * workerCount),
     answers: answers + threads * ANSWER_BLOCKS_MAX * answerBlockBytesMax,
     followed: Math.floor(all / 128),
@@ -218,9 +244,10 @@ export function divideMemory(of: {
 }
 
 /**
- * Bytes that sealed segments may have of the shares of others, who use `usedBytes` of them; `lentBytes` are those they
- * have. Counts do not know garbage and what the allocator keeps, so nothing more is lent once the process takes
- * MEMORY_LIMIT: the BESIDE_BYTES are for what comes until blocks have left, a second or two later.
+ * Computes the bytes that sealed segments may borrow from other consumers, which use `usedBytes` of
+ * their shares; `lentBytes` is the current loan. Byte counts include neither garbage nor memory
+ * that the allocator retains, so loans stop growing once the process takes MEMORY_LIMIT.
+ * BESIDE_BYTES then covers growth until blocks are evicted, a second or two later.
  */
 export function lentBytes(
   { shares }: MemoryDivision,
@@ -237,45 +264,52 @@ export function lentBytes(
   return Math.floor(Math.min(Math.max(0, wantedBytes), lentBytesMax));
 }
 
-/** Bytes of the shares of all who lend. */
+/** Sums the shares that may be lent. */
 export function sumLendable(shares: MemoryShares): number {
   return LENDERS.reduce((sum, name) => sum + shares[name], 0);
 }
 
-/** Bytes of kept answers where nothing else is said. */
+/** Default for the bytes of kept answers. */
 export function defaultCacheBytes(memoryBytesMax: number): number {
   return Math.min(CACHE_BYTES_MAX, Math.floor(memoryBytesMax / 32));
 }
 
-/** Bytes of remembered states where nothing else is said. */
+/** Default for the bytes of kept partial states. */
 export function defaultMemoBytes(memoryBytesMax: number): number {
   return Math.min(REMEMBERED_BYTES_MAX, Math.floor(memoryBytesMax / 32));
 }
 
-/** Of all shares. */
 export function sumShares(shares: Readonly<Record<string, number>>): number {
   return Object.values(shares).reduce((sum, bytes) => sum + bytes, 0);
 }
 
-/** V8 has powers of two of them, three times: in two halves, and copied to. */
+/**
+ * V8 sizes its young generation in powers of two and needs it three times: two halves and a copy.
+ */
 function computeNewObjectsBytes(all: number): number {
   if (all >= 4 * 1024 * MEBIBYTE) return WORKER_NEW_OBJECTS_BYTES_MAX;
   return all >= 1024 * MEBIBYTE ? 24 * MEBIBYTE : 12 * MEBIBYTE;
 }
 
-/** What a thread may keep of tasks: what some dozen segments and plans need, and more where there is much memory. */
+/**
+ * Bytes that a thread may keep between tasks: enough for some dozen segments and plans, and more
+ * with much memory.
+ */
 function computeKeptBytes(all: number): number {
   const bytes = Math.max(Math.min(30 * MEBIBYTE, Math.floor(all / 32)), Math.floor(all / 72));
   return Math.min(KEPT_BYTES_MAX, Math.max(12 * MEBIBYTE, bytes));
 }
 
-/** Bytes of the arrays of one body in the thread that decodes. */
+/** Bytes of the arrays of one body in the decoding thread. */
 function computeDecodingLoanBytes(all: number): number {
   const bytes = Math.min(DECODING_LOAN_BYTES_MAX, Math.floor(all / 8));
   return Math.max(DECODING_LOAN_BYTES_MIN, bytes);
 }
 
-/** One thread is left for a query that is parked, and where there is room some to seal in beside a merge that is. */
+/**
+ * One thread is reserved for a parked query and, if there is room, others for sealing beside a
+ * merge.
+ */
 function threadsWithin(
   countMax: number,
   wantedWorkers: number,

@@ -15,23 +15,23 @@ export const PROFILE_NAMES = ['default', 'supabase'] as const;
 export type ProfileName = (typeof PROFILE_NAMES)[number];
 
 /**
- * How the service behaves where its clients differ: its own, or those of a self-hosted Supabase stack,
- * who know the analytics container. A plain value, read at the doors; nothing behind them asks for a
- * profile's name.
+ * How the service behaves where its clients differ: weir's own clients, or those of a self-hosted
+ * Supabase stack, which expect the analytics container. A plain value that the routes read; the
+ * code below them never asks for the profile's name.
  */
 export type Profile = {
   readonly name: ProfileName;
   /** Bytes of one request's headers, its URL among them. */
   readonly headersBytesMax: number;
-  /** How failures are told, and how those of calls and definitions. */
+  /** How failures are reported, in general and for calls and definitions. */
   readonly tellFailure: TellFailure;
   readonly tellFailedCall: TellFailure;
-  /** What both look like. */
+  /** The schemas of both kinds of failures. */
   readonly failureSchemas: FailureSchemas;
   readonly sourceList: SourceListForm;
-  /** What `/health` of a ready service says beside its own words. */
+  /** Members that `/health` of a ready service adds. */
   readonly healthMembers: object;
-  /** What is done to events as they arrive. */
+  /** Changes that are made to events as they arrive. */
   readonly admission: AdmissionManners;
 };
 
@@ -53,7 +53,7 @@ const PROFILES: Readonly<Record<ProfileName, Profile>> = {
     tellFailedCall: tellFailedCallLikeContainer,
     failureSchemas: CONTAINER_FAILURE_SCHEMAS,
     sourceList: CONTAINER_SOURCE_LIST,
-    // A process keeps within MEMORY_LIMIT by itself, and refuses posts before it does not.
+    // The process stays within MEMORY_LIMIT by itself, and refuses posts before it exceeds it.
     healthMembers: { nodes_count: 1, memory_utilization: 'ok' },
     admission: { isSingleAnonymous: true, requestUrlSource: 'cloudflare.logs.prod' },
   },

@@ -11,13 +11,16 @@ const REASONS: Readonly<Record<State, string | undefined>> = {
   draining: 'the service is stopping',
 };
 
-/** Why a service that runs is not wholly well. Anyone may read it: no names of definitions, no paths. */
+/**
+ * Why a running service is not fully healthy. The reasons are public: they name no definitions and
+ * no paths.
+ */
 export type HealthReason = {
   readonly code: HealthCode;
   readonly message: string;
 };
 
-/** Stable; the sentences beside them are not. */
+/** Codes of health reasons. They are stable; the sentences are not. */
 export const HEALTH_CODES = [
   'posts_refused',
   'disk_nearly_full',
@@ -29,61 +32,63 @@ export const HEALTH_CODES = [
 
 type HealthCode = (typeof HEALTH_CODES)[number];
 
-/** Codes of reasons for which no post is taken. */
+/** Codes of reasons for which posts are refused. */
 export const REFUSING_CODES: ReadonlySet<HealthCode> = new Set([
   'posts_refused',
   'disk_nearly_full',
 ] as const);
 
-/** What `/health` and `/ready` say beside their status. */
+/** What `/health` and `/ready` add to their status. */
 export type HealthDetails = {
   readonly recovering?: {
     readonly posts_done: number;
     readonly bytes_done: number;
     readonly bytes_total: number;
   };
-  /** What was found damaged; the rest is served. */
+  /** The damage that was found. Undamaged data is served. */
   readonly damage?: {
     readonly places: number;
     readonly posts_lost: number;
     readonly segments_lost: number;
-    /** Columns of segments whose values are lost, and nothing else of them. */
+    /** Columns of segments whose values are lost while the rest of the segment is intact. */
     readonly columns_lost: number;
-    /** Files in quarantine; `weir verify` and the log name them. */
+    /** Files in quarantine. `weir verify` and the log name them. */
     readonly quarantined: number;
   };
 };
 
-/** Whether the service takes calls. It goes from starting to ready to draining, never back. */
+/**
+ * Whether the service takes calls. Its state goes from starting to ready to draining, never back.
+ */
 export class Readiness implements RecoveryObserver {
   #state: State = 'starting';
   #progress: RecoveryProgress | undefined;
   #damage: HealthDetails['damage'];
   readonly #damagedPlaces = new Map<DamageKind, number>();
   #findReasons: () => readonly HealthReason[] = () => [];
-  /** Of requests that wait for their answers: what tells them that none will come. */
+  /** Functions that end waiting requests when the time for answers is over. */
   readonly #unanswered = new Set<() => void>();
 
   get state(): State {
     return this.#state;
   }
 
-  /** Why calls are not taken; `undefined` when they are. */
+  /** Why calls are refused; `undefined` if they are taken. */
   get reason(): string | undefined {
     return REASONS[this.#state];
   }
 
-  /** What is wrong at this moment with a service that takes calls; none of one that does not. */
+  /** What is currently wrong with a service that takes calls; empty for one that does not. */
   get healthReasons(): readonly HealthReason[] {
     return this.#state === 'ready' ? this.#findReasons() : [];
   }
 
-  /** `findReasons` is called each time somebody asks how the service is. */
+  /** `findReasons` is called for each request for the health. */
   watch(findReasons: () => readonly HealthReason[]): void {
     this.#findReasons = findReasons;
   }
 
-  /** Places of damage found so far; a kind that is not there was not found. */
+  /** Places of damage found so far, by kind. A missing kind was not found. */
   get damagedPlaces(): ReadonlyMap<DamageKind, number> {
     return this.#damagedPlaces;
   }
@@ -129,19 +134,21 @@ export class Readiness implements RecoveryObserver {
     this.#state = 'draining';
   }
 
-  /** Calls `giveUp` when the time for answers is over, unless what this returns was called before. */
+  /**
+   * Calls `giveUp` when the time for answers is over. The function that it returns cancels that.
+   */
   answering(giveUp: () => void): () => void {
     this.#unanswered.add(giveUp);
     return () => this.#unanswered.delete(giveUp);
   }
 
-  /** The time for answers is over: whoever still waits for one is told so. */
+  /** Ends all requests that still wait when the time for answers is over. */
   giveUp(): void {
     for (const giveUp of this.#unanswered) giveUp();
     this.#unanswered.clear();
   }
 
-  /** @throws ServiceError when calls are not taken. */
+  /** @throws ServiceError when calls are refused. */
   check(): void {
     if (this.reason === undefined) return;
     throw new ServiceError(this.#state === 'draining' ? 'draining' : 'not_ready', this.reason);

@@ -40,23 +40,27 @@ import { SourceFile } from './store/source-file.ts';
 import { joinSources, Sources } from './store/sources.ts';
 import { packageVersion } from './version.ts';
 
-/** A service that runs. */
+/** A running service. */
 export type Service = {
   readonly url: string;
   readonly catalogue: Catalogue;
   readonly definitions: Definitions;
   readonly backend: Backend;
-  /** Tokens made at this start, to be shown once. */
+  /** Tokens that this start made, to be shown once. */
   readonly tokensMade: readonly NewToken[];
-  /** Resolves once another process has taken the data folder over: nothing can be stored any more. Never rejects. */
+  /**
+   * Resolves when another process has taken over the data folder, after which nothing can be
+   * stored. Never rejects.
+   */
   readonly replaced: Promise<LockedError>;
-  /** Finishes what is under way and leaves nothing unwritten; a second call waits for the first. */
+  /** Finishes running work and writes everything to disk. A second call waits for the first. */
   stop: Stop;
 };
 
 /**
- * With `closeMsMax` whoever stops it ends the process then: work that the next start begins anew holds it up no longer
- * than so many milliseconds, and where some is left the data folder stays locked until the process is no more.
+ * With `closeMsMax` the caller ends the process after the stop. Work that the next start can repeat
+ * then delays the stop by at most this time; if some is left, the data folder stays locked until
+ * the process ends.
  */
 type Stop = (options?: { readonly closeMsMax?: number }) => Promise<void>;
 
@@ -64,18 +68,22 @@ export type ServiceOptions = {
   readonly settings: Settings;
   readonly clock: Clock;
   readonly log: Log;
-  /** Opens the backend once the data folder is taken. In the settings it gets, `dataDir` is the store folder. */
+  /**
+   * Opens the backend after the data folder is locked. The `dataDir` of its settings is the store
+   * folder.
+   */
   readonly openBackend: (settings: Settings) => Backend;
-  /** Whether a wrong file of `ENDPOINTS_DIR` stops the start; it does not unless given. */
+  /** Whether an invalid file in `ENDPOINTS_DIR` stops the start; false by default. */
   readonly isStrict?: boolean;
-  /** How long the refusal of a wrong token waits where many came from its address; as the limits say unless given. */
+  /** Delay of the refusal of a wrong token after many from its address; by default the limit's. */
   readonly refusedTokenWaitMs?: number;
 };
 
 /**
- * Starts everything: takes the data folder, binds the definitions, listens, reads what is stored, and then takes calls.
+ * Starts the service: locks the data folder, binds the definitions, listens, reads what is stored,
+ * and then takes calls.
  *
- * @throws StartError, CatalogueError, or what the backend says, with everything closed again.
+ * @throws StartError, CatalogueError or an error of the backend, with everything closed again.
  */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { settings, clock, log } = options;
@@ -100,7 +108,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 }
 
 type StartParts = Omit<ServiceOptions, 'openBackend'> & {
-  /** The sources that were made over HTTP. */
+  /** Sources made over HTTP. */
   readonly keptSources: { readonly file: SourceFile; readonly made: readonly Source[] };
 };
 
@@ -134,7 +142,7 @@ async function startIn(folder: DataFolder, backend: Backend, parts: StartParts):
     const sources = new Sources({ ...keptSources, intake, store: backend.sources, definitions });
     const memory = divideMemory(settings);
     const followers = openFollowers(backend, clock, instanceKey, memory.shares.followed);
-    // Nobody asks before it listens.
+    // Called only after the server listens.
     const requests = () => ({ ...app.memory(), followed: followers.heldBytes });
     metrics = createMetrics({ backend, caller, followers, readiness, definitions, requests });
     const app = createApp({
@@ -191,10 +199,12 @@ async function openServiceTokens(
   return opened;
 }
 
-/** Nobody was shown the tokens that a start made which fails: the next one makes others. */
+/**
+ * Revokes the tokens of a start that failed: nobody has seen them, and the next start makes others.
+ */
 async function revokeUnseen(opened: OpenedTokens | undefined): Promise<void> {
   for (const { id } of opened?.made ?? []) {
-    // What failed the start may be the disk.
+    // The disk may be what failed the start.
     await opened?.tokens.revoke(id).catch(() => {});
   }
 }
@@ -257,7 +267,10 @@ function openFollowers(
   return new Followers({ reader, events, ids, heldBytesMax });
 }
 
-/** Those of weir, of `ENDPOINTS_DIR` and of the data folder; answers go with what they were made of. */
+/**
+ * Opens the definitions of weir, of `ENDPOINTS_DIR` and of the data folder. A change drops the kept
+ * answers of the changed definitions.
+ */
 function openDefinitions(
   { profile, dataDir, endpointsDir }: Settings,
   parts: {
@@ -278,7 +291,7 @@ function openDefinitions(
   });
 }
 
-/** Ticks, once a second, what does its work by the time, until the service stops. */
+/** Calls the components that work by the clock once a second, until the service stops. */
 function stopOnce(parts: {
   readonly server: HttpServer;
   readonly backend: Backend;
@@ -329,7 +342,7 @@ function stopOnce(parts: {
     await definitions.close();
     await quotas.close();
     metrics.close();
-    // What was acknowledged is in the log; what else was begun is begun again at the next start.
+    // Acknowledged events are in the log. Other unfinished work is repeated at the next start.
     const isClosed = await withinTime(backend.close(clock.nowUs()), closeMsMax);
     if (isClosed) await folder.release();
     else log({ level: 'info', event: 'work_left', after_ms: closeMsMax });
@@ -342,7 +355,7 @@ function stopOnce(parts: {
   };
 }
 
-/** Whether the work ended in this time, if there is one. */
+/** Whether the work ended in time; without a limit it waits for the end. */
 async function withinTime(work: Promise<void>, ms: number | undefined): Promise<boolean> {
   if (ms === undefined) return work.then(() => true);
   let timer: NodeJS.Timeout | undefined;
@@ -356,13 +369,13 @@ async function withinTime(work: Promise<void>, ms: number | undefined): Promise<
   }
 }
 
-/** Two services on one folder would write over each other. */
+/** Two services on one folder would overwrite each other's files. */
 async function withFolderErrors<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (cause) {
     if (cause instanceof LockedError) throw new StartError(`DATA_DIR: ${cause.message}`, cause);
-    // The system says why, and of which file. Whose the lock is was not found out, so it stays as it is.
+    // A system error names its cause and file. The owner of the lock is unknown, so the lock stays.
     if (cause instanceof Error && 'code' in cause) {
       const advice = findAdvice(cause);
       const reason = [systemSentence(cause), ...(advice === undefined ? [] : [advice])].join('. ');

@@ -2,16 +2,19 @@ import { type Source, sourcesFrom } from '../ingest/source.ts';
 import { parseIsoTimestampUs } from './definition/iso-timestamp.ts';
 import { echo, formatChoices } from './echo.ts';
 
-/** What texts a setting takes, and what they mean. */
+/** The texts that a setting accepts, and the values they mean. */
 export type SettingKind<T> = {
-  /** Stands for the value in the help: `N`. */
+  /** The placeholder of the value in the help: `N`. */
   readonly placeholder: string;
-  /** What is allowed, as errors and documents say it: `a whole number from 1 to 256`. */
+  /** The accepted values in words, for errors and documents: `a whole number from 1 to 256`. */
   readonly allowed: string;
   readonly parse: (text: string) => ParsedSetting<T>;
 };
 
-/** A value, or what is wrong with the text: the end of a sentence that begins with the setting's name. */
+/**
+ * A value, or the problems of the text. Each problem ends a sentence that begins with the setting's
+ * name.
+ */
 type ParsedSetting<T> = { readonly value: T } | { readonly problems: readonly string[] };
 
 const UNIT_BYTES: ReadonlyMap<string, number> = new Map([
@@ -27,7 +30,7 @@ const UNIT_BYTES: ReadonlyMap<string, number> = new Map([
   ['TIB', 2 ** 40],
 ]);
 
-/** Any text: the name of a host, a folder or a source. */
+/** Accepts any text: the name of a host, a folder or a source. */
 export function textKind(placeholder: string, allowed: string): SettingKind<string> {
   return { placeholder, allowed, parse: (value) => ({ value }) };
 }
@@ -46,7 +49,7 @@ export function countKind(): SettingKind<number> {
   });
 }
 
-/** `least` says in words what `bytesMin` is. */
+/** `least` is `bytesMin` in words. */
 export function bytesKind(bytesMin: number, least: string): SettingKind<number> {
   return createKind('SIZE', `a number of bytes such as 512MB or 1GiB, ${least}`, (text) => {
     const bytes = parseBytes(text);
@@ -58,7 +61,7 @@ export function choiceKind<Name extends string>(names: readonly Name[]): Setting
   return createKind('NAME', formatChoices(names), (text) => names.find((name) => name === text));
 }
 
-/** A time in microseconds since the epoch. */
+/** Accepts a time; its value is in microseconds since the epoch. */
 export function timeKind(): SettingKind<number> {
   return createKind('TIME', 'an ISO 8601 time such as 2026-01-15T12:00:00Z', (text) => {
     const us = parseIsoTimestampUs(text);
@@ -66,7 +69,7 @@ export function timeKind(): SettingKind<number> {
   });
 }
 
-/** What fits in a header: visible ASCII. The error does not repeat the token. */
+/** Accepts what fits in a header: visible ASCII. The error does not show the token. */
 export function tokenKind(): SettingKind<string> {
   const allowed = '1 to 1024 visible ASCII characters without spaces';
   return {
@@ -89,7 +92,7 @@ export function sourcesKind(): SettingKind<readonly Source[]> {
   };
 }
 
-/** A kind whose `parse` gives `undefined` for what is not allowed. */
+/** Makes a kind from a `parse` that returns `undefined` for an invalid text. */
 function createKind<T>(
   placeholder: string,
   allowed: string,
@@ -106,7 +109,7 @@ function createKind<T>(
   };
 }
 
-/** `undefined` for what is not a number of bytes. */
+/** Returns `undefined` for a text that is not a number of bytes. */
 export function parseBytes(text: string): number | undefined {
   const match = /^(\d{1,15}(?:\.\d{1,3})?)\s*([a-z]*)$/i.exec(text);
   const unitBytes = UNIT_BYTES.get((match?.[2] ?? '').toUpperCase());

@@ -17,7 +17,7 @@ import {
 const WORKERS_MAX = 256;
 const RETENTION_DAYS_MAX = 3650;
 
-/** Groups of settings, in the order in which help and documents have them. */
+/** Groups of settings, in the order of the help and the documents. */
 export const SUBJECTS = [
   'Network',
   'Storage',
@@ -30,32 +30,37 @@ export const SUBJECTS = [
 
 type Value = string | number | readonly Source[];
 
-/** One setting, and all that is said of it anywhere. */
+/** One setting, with everything that help, documents and checks need. */
 export type Setting<T extends Value | undefined = Value | undefined> = {
-  /** The environment variable. Users have it in their configuration: it never changes. */
+  /** The environment variable. It never changes, because users have it in their configuration. */
   readonly variable: string;
   readonly subject: (typeof SUBJECTS)[number];
-  /** One sentence without its final stop, for help and documents. */
+  /** One sentence without a final stop, for help and documents. */
   readonly summary: string;
   /** Further sentences in Markdown, for `docs/configuration.md`. */
   readonly details?: string;
   readonly kind: SettingKind<Exclude<T, undefined>>;
-  /** What a number counts, where `kind` does not say it. */
+  /** The unit of a number, if `kind` does not give it. */
   readonly unit?: string;
-  /** What holds where nothing is given, in words. */
+  /** The default in words. */
   readonly defaultText: string;
   readonly defaultValue: (known: KnownBefore) => T;
-  /** Its value is never shown, and it is never a flag: other users of a machine see flags. */
+  /**
+   * The value is never shown and is never a flag, because other users of the machine can see flags.
+   */
   readonly isSecret?: true;
   /** Whether `…_FILE` may name a file that holds the value. */
   readonly hasFile?: true;
   /** Another variable that means the same. */
   readonly alias?: string;
-  /** A variable of the analytics container, read in the profile supabase where nothing else gives the setting. */
+  /**
+   * The variable of the analytics container with this meaning. The profile supabase reads it if
+   * nothing else gives the setting.
+   */
   readonly containerName?: string;
 };
 
-/** What is known when a default is taken: settings above it in the table. */
+/** What a default may depend on: the settings above it in the table. */
 type KnownBefore = {
   readonly machineBytes: number;
   readonly memoryBytesMax?: number;
@@ -66,7 +71,9 @@ const QUOTA_DETAILS =
 
 /** Every setting, by its name in `Settings`. */
 export const SETTING_TABLE = {
-  /** 0 lets the system choose. */
+  /**
+   * 0 lets the system choose a port.
+   */
   port: setting({
     variable: 'PORT',
     subject: 'Network',
@@ -111,7 +118,7 @@ export const SETTING_TABLE = {
     defaultText: 'half of the memory of the machine, or of its container',
     defaultValue: ({ machineBytes }) => Math.max(Math.floor(machineBytes / 2), MEMORY_BYTES_MIN),
   }),
-  /** Bytes of kept answers; with 0 every call runs. */
+  /** Bytes of kept answers; with 0 every call runs its query. */
   cacheBytesMax: derived<number>({
     variable: 'CACHE_LIMIT',
     subject: 'Memory and threads',
@@ -120,7 +127,7 @@ export const SETTING_TABLE = {
     defaultText: '64MiB, at most a thirty-second of MEMORY_LIMIT',
     defaultValue: (known) => defaultCacheBytes(getMemoryBytes(known)),
   }),
-  /** Bytes of remembered states of sealed segments; with 0 every row is looked at. */
+  /** Bytes of kept partial states of sealed segments; with 0 every run reads every row. */
   memoBytesMax: derived<number>({
     variable: 'MEMO_LIMIT',
     subject: 'Memory and threads',
@@ -155,7 +162,7 @@ export const SETTING_TABLE = {
     kind: textKind('DIR', 'a path'),
     defaultText: 'none',
   }),
-  /** Sources beside the nine; the default one is among them where it is none of those. */
+  /** Sources besides the nine built-in ones, including the default source if it is not built in. */
   sources: derived<readonly Source[]>({
     variable: 'SOURCES',
     subject: 'Sources and queries',
@@ -166,7 +173,7 @@ export const SETTING_TABLE = {
     defaultText: 'none',
     defaultValue: () => [],
   }),
-  /** Name of the source of senders who name none. */
+  /** The source of events whose sender names none. */
   defaultSource: setting({
     variable: 'DEFAULT_SOURCE',
     subject: 'Sources and queries',
@@ -220,7 +227,7 @@ export const SETTING_TABLE = {
     hasFile: true,
     alias: 'LOGFLARE_PRIVATE_ACCESS_TOKEN',
   }),
-  /** Microseconds since the epoch at which the clock stands still. */
+  /** The time at which the clock stands still, in microseconds since the epoch. */
   frozenNowUs: optional({
     variable: 'FROZEN_NOW',
     subject: 'Tests',
@@ -233,15 +240,15 @@ export const SETTING_TABLE = {
 export type SettingTable = typeof SETTING_TABLE;
 export type SettingKey = keyof SettingTable;
 
-/** All settings, with their keys. */
+/** All settings with their keys. */
 export const SETTINGS = Object.entries(SETTING_TABLE) as readonly (readonly [
   SettingKey,
   Setting,
 ])[];
 
 /**
- * In the profile supabase it stands for the token that is missing, the private first: it was the container's one token
- * before there were two, and is the public one since.
+ * In the profile supabase, it replaces a missing token, the private one first: the analytics
+ * container used it as its only token at first, and uses it as its public token now.
  */
 export const CONTAINER_KEY = 'LOGFLARE_API_KEY';
 
@@ -250,22 +257,22 @@ export function formatFlag({ variable }: Pick<Setting, 'variable'>): string {
   return variable.toLowerCase().replaceAll('_', '-');
 }
 
-/** The variables in which a setting is looked for, in their order, those that name files left out. */
+/** The variables that may give a setting, in order of precedence, without those that name files. */
 export function listVariables({ variable, alias }: Setting): readonly string[] {
   return alias === undefined ? [variable] : [variable, alias];
 }
 
-/** Which values a setting takes, in words. */
+/** The accepted values of a setting in words. */
 export function valueText({ kind, unit }: Setting): string {
   return unit === undefined ? kind.allowed : `${kind.allowed} (${unit})`;
 }
 
-/** The variables that may name a file with the value. */
+/** The variables that may name a file that holds the value. */
 export function listFileVariables(setting: Setting): readonly string[] {
   return setting.hasFile === true ? listVariables(setting).map((name) => `${name}_FILE`) : [];
 }
 
-/** Every variable of the environment that is read, in any profile. */
+/** Every environment variable that is read in any profile. */
 export const VARIABLES_READ: readonly string[] = [
   ...SETTINGS.flatMap(([, each]) => [
     ...listVariables(each),
@@ -275,7 +282,7 @@ export const VARIABLES_READ: readonly string[] = [
   ...[CONTAINER_KEY, `${CONTAINER_KEY}_FILE`],
 ];
 
-/** A setting whose default is a text as a user would give it. */
+/** A setting whose default is written as users would write it. */
 function setting<T extends Value>(entry: Omit<Setting<T>, 'defaultValue'>): Setting<T> {
   const parsed = entry.kind.parse(entry.defaultText);
   const { value } = must('value' in parsed ? parsed : undefined, 'a default is allowed');
@@ -289,7 +296,7 @@ function optional<T extends Value>(
   return { ...entry, defaultValue: () => undefined };
 }
 
-/** A setting whose default is no text, or follows from others. */
+/** A setting whose default is not a text, or depends on other settings. */
 function derived<T extends Value>(entry: Setting<T>): Setting<T> {
   return entry;
 }

@@ -22,10 +22,10 @@ export type Settings = {
   readonly [Key in SettingKey]: ReturnType<SettingTable[Key]['defaultValue']>;
 };
 
-/** Every problem of the settings, one sentence a line. */
+/** All problems of the settings, one sentence a line. */
 export class SettingsError extends Error {
   readonly problems: readonly string[];
-  /** Whether a flag is among what is wrong: then the command line has to change. */
+  /** Whether a flag is among the problems, so that the command line has to change. */
   readonly isOfFlag: boolean;
 
   constructor(problems: readonly string[], isOfFlag: boolean) {
@@ -36,19 +36,20 @@ export class SettingsError extends Error {
   }
 }
 
-/** What was given for a setting, and by which name: `PORT` or `--port`. */
+/** The text given for a setting and the name it was given by: `PORT` or `--port`. */
 type Given = { readonly name: string; readonly text: string; readonly isFlag: boolean };
 
 type Problem = { readonly text: string; readonly isOfFlag: boolean };
 
-/** What was given, by the keys of the settings, and what is wrong so far. */
+/** The texts given so far by setting, and the problems so far. */
 type Reading = { readonly given: Map<SettingKey, Given>; readonly problems: Problem[] };
 
 /**
- * The settings that flags and an environment give. A flag wins over the environment; an empty variable counts as
- * absent. `flags` are by their names without hyphens. `machineBytes` is the memory there is.
+ * Parses the settings from flags and the environment. A flag overrides the environment; an empty
+ * variable counts as absent. The keys of `flags` have no hyphens. `machineBytes` is the memory of
+ * the machine.
  *
- * @throws SettingsError with every problem at once.
+ * @throws SettingsError with all problems.
  */
 export function parseSettings(
   environment: Environment,
@@ -69,7 +70,7 @@ export function parseSettings(
     values[key] =
       parseGiven(setting, reading, key) ?? setting.defaultValue({ machineBytes, ...values });
   }
-  // Each value came from the kind of its setting, or is its default.
+  // Each value was parsed by the setting's kind, or is its default.
   const settings = values as Settings;
   const all = reading.problems.length === 0 ? withDefaultSource(settings, reading) : settings;
   if (reading.problems.length === 0) checkTokens(all, reading);
@@ -106,13 +107,16 @@ function findVariable(
   return text === undefined ? undefined : { name: setting.variable, text, isFlag: false };
 }
 
-/** `undefined` for a variable that is absent or empty. */
+/** Returns `undefined` for a variable that is absent or empty. */
 function findText(environment: Environment, variable: string): string | undefined {
   const text = environment[variable]?.trim();
   return text === '' ? undefined : text;
 }
 
-/** A value under any of these names, or in a file that one of them names with `_FILE`; all must agree. */
+/**
+ * Finds a value under any of these names, or in a file that one of them names with `_FILE`. All
+ * that are given must agree.
+ */
 function findWithFiles(
   environment: Environment,
   variables: readonly string[],
@@ -142,7 +146,7 @@ function findWithFiles(
   return first === '' ? undefined : first;
 }
 
-/** What the analytics container reads under other names. */
+/** Adds settings that the analytics container reads under other names. */
 function addContainerSettings(environment: Environment, { given, problems }: Reading): void {
   for (const [key, { containerName: name }] of SETTINGS) {
     const text = name === undefined ? undefined : findText(environment, name);
@@ -153,12 +157,12 @@ function addContainerSettings(environment: Environment, { given, problems }: Rea
   const tokens = ['privateAccessToken', 'publicAccessToken'] as const;
   const missing = tokens.find((key) => !given.has(key));
   if (text === undefined || missing === undefined) return;
-  // Where it is the other token by a second name, it opens nothing more.
+  // If this is the other token under a second name, it grants nothing more.
   if (tokens.some((key) => given.get(key)?.text === text)) return;
   given.set(missing, { name: CONTAINER_KEY, text, isFlag: false });
 }
 
-/** `undefined` where nothing, or nothing right, was given. */
+/** Returns `undefined` if the setting is absent or invalid. */
 function parseGiven(setting: Setting, { given, problems }: Reading, key: SettingKey): unknown {
   const found = given.get(key);
   if (found === undefined) return undefined;
@@ -175,7 +179,7 @@ function parseGiven(setting: Setting, { given, problems }: Reading, key: Setting
   return undefined;
 }
 
-/** Adds the default source to those of `SOURCES` where there is no such source. */
+/** Adds the default source to those of `SOURCES` unless it exists. */
 function withDefaultSource(settings: Settings, { given, problems }: Reading): Settings {
   const { sources, defaultSource } = settings;
   const known: readonly Source[] = [...BUILT_IN_SOURCES, ...sources];
@@ -196,7 +200,7 @@ function checkTokens(settings: Settings, { problems }: Reading): void {
   problems.push({ text, isOfFlag: false });
 }
 
-/** What is kept must leave enough memory for all else. */
+/** Checks that kept data leaves enough memory for everything else. */
 function checkKept(settings: Settings, { given, problems }: Reading): void {
   const { memoryBytesMax, cacheBytesMax, memoBytesMax } = settings;
   const { spareBytes } = divideMemory(settings);
@@ -211,7 +215,7 @@ function checkKept(settings: Settings, { given, problems }: Reading): void {
   });
 }
 
-/** By which name a setting was given; its own where it was not. */
+/** The name by which a setting was given, or its variable. */
 function namedGiven(
   key: SettingKey,
   given: ReadonlyMap<SettingKey, Given>,

@@ -1,14 +1,14 @@
 /**
- * A text in which nothing is left that a terminal or an editor would act on when it shows it: each such
- * character is an escape, as JSON has them. What callers send is written to logs and terminals.
+ * Escapes the characters that a terminal or an editor would act on, as JSON does. Logs and
+ * terminals show texts that callers send.
  */
 export function shownText(text: string): string {
   return text.replace(UNSHOWN, escaped);
 }
 
 /**
- * Controls of C0 and C1, of which some begin commands to a terminal, and DEL; other spaces, ends of lines and
- * directions of writing, which make a line read as another.
+ * Control characters (C0, C1, DEL), some of which begin terminal commands, and format,
+ * line-separator and bidirectional characters, which change how a line reads.
  */
 const UNSHOWN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
@@ -18,7 +18,7 @@ const SHORT_ESCAPES: ReadonlyMap<string, string> = new Map([
   ['\t', '\\t'],
 ]);
 
-/** A unit of 16 bits at a time. */
+/** Escapes one UTF-16 code unit at a time. */
 function escaped(character: string): string {
   const short = SHORT_ESCAPES.get(character);
   if (short !== undefined) return short;

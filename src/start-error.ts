@@ -1,7 +1,7 @@
 import { DiskError } from '../ingest/disk/disk.ts';
 import { systemCode, systemReason } from '../ingest/system-reason.ts';
 
-/** Why the service cannot start, as the person who starts it is told. */
+/** Why the service cannot start, for the person who starts it. */
 export class StartError extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, { cause });
@@ -9,7 +9,7 @@ export class StartError extends Error {
   }
 }
 
-/** What to do about an error of the system, by its code. */
+/** What to do about an operating-system error, by its code. */
 const ADVICE: ReadonlyMap<string, string> = new Map([
   ['ENOSPC', 'Free some space, then start again'],
   ['EDQUOT', 'Free some space, then start again'],
@@ -20,19 +20,22 @@ const ADVICE: ReadonlyMap<string, string> = new Map([
   ['ENFILE', 'Close some or raise the limit of the system (fs.file-max), then start again'],
 ]);
 
-/** A sentence with what to do about an error of the system; `undefined` where nothing is known. */
+/** A sentence with what to do about an operating-system error; `undefined` if none is known. */
 export function findAdvice(error: unknown): string | undefined {
   return ADVICE.get(systemCode(error) ?? '');
 }
 
-/** What an error of the system says, in words: what it is of, and why. */
+/** Describes an operating-system error in words: the file and the reason. */
 export function systemSentence(error: Error): string {
   if (error instanceof DiskError || systemCode(error) === undefined) return error.message;
   const path = 'path' in error ? `${String(error.path)} cannot be used: ` : '';
   return path + systemReason(error);
 }
 
-/** A start that an error of the system ended, with the reason and what to do; any other error as it is. */
+/**
+ * Turns an operating-system error that ended a start into a StartError with the reason and what to
+ * do. Returns any other error unchanged.
+ */
 export function asStartError(error: unknown, dataDir: string): unknown {
   const advice = error instanceof StartError ? undefined : findAdvice(error);
   if (advice === undefined || !(error instanceof Error)) return error;

@@ -12,18 +12,21 @@ import type { LogEntry } from './log.ts';
 import type { Service } from './service.ts';
 import type { Settings } from './settings.ts';
 
-/** What there is to say once the service listens. */
+/** What the start message reports once the service listens. */
 export type Started = {
   readonly version: string;
   readonly settings: Settings;
   readonly sources: readonly Source[];
   readonly service: Service;
-  /** Names of settings that were given and are not read. */
+  /** Names of settings that were given and are ignored. */
   readonly unneeded?: readonly string[];
   readonly warnings?: readonly string[];
 };
 
-/** For a person at a terminal: where the service is, what it has, and new tokens once. */
+/**
+ * The message for a person at a terminal: the service's URL, its definitions, and new tokens, which
+ * are shown once.
+ */
 export function startMessage(started: Started): string {
   const { version, settings, sources, service, unneeded = [] } = started;
   const lines = [
@@ -38,7 +41,7 @@ export function startMessage(started: Started): string {
     ...listed('endpoints', endpointNames(service)),
   ];
   if (settings.profile !== 'default') lines.push(`  profile    ${settings.profile}`);
-  // One line, and only names: a password is among the values.
+  // Names only, because the values include a password.
   if (unneeded.length > 0) lines.push(`  not needed ${unneeded.join(', ')}`);
   const frozen = frozenNow(settings);
   if (frozen !== undefined) lines.push(`  clock      stands still at ${frozen} (FROZEN_NOW)`);
@@ -48,7 +51,10 @@ export function startMessage(started: Started): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** The same for a log, but for definitions that are not in force, which the log has already. */
+/**
+ * The start message as log entries, without definitions that are not in force, which are logged
+ * already.
+ */
 export function startEntries(started: Started): readonly LogEntry[] {
   const { version, settings, sources, service, unneeded = [] } = started;
   return [
@@ -94,7 +100,7 @@ function listWarnings({ warnings = [], settings }: Started): readonly string[] {
   return [...warnings, ...shortTokenWarnings(settings)];
 }
 
-/** Names the settings whose tokens can be guessed; never the tokens. */
+/** Names the settings whose tokens can be guessed, without the tokens. */
 function shortTokenWarnings({
   publicAccessToken,
   privateAccessToken,
@@ -112,7 +118,7 @@ function shortTokenWarnings({
   );
 }
 
-/** What is not in force, and why. */
+/** The definitions that are not in force, with their problems. */
 function problemLines(problems: readonly DefinitionProblem[]): readonly string[] {
   if (problems.length === 0) return [];
   const texts = problems.map((problem) =>
@@ -122,7 +128,7 @@ function problemLines(problems: readonly DefinitionProblem[]): readonly string[]
   return ['', '  Definitions that are not in force as their files say:', '', ...indented];
 }
 
-/** New tokens as lines for a shell, and the first call to make with them. */
+/** New tokens as shell commands, and the first call to make with them. */
 function tokenLines({ tokensMade, url }: Service, { host }: Settings): readonly string[] {
   const names = tokensMade.map(({ name }) => name);
   const sender = formatVariable(names.includes('public') ? 'public' : 'private');
@@ -140,7 +146,7 @@ function tokenLines({ tokensMade, url }: Service, { host }: Settings): readonly 
   ];
 }
 
-/** One name a line; the first beside the title. */
+/** Lists one name a line, the first beside the title. */
 function listed(title: string, names: readonly string[]): readonly string[] {
   return names.map((name, index) => `  ${(index === 0 ? title : '').padEnd(10)} ${name}`);
 }

@@ -3,7 +3,10 @@ import { VARIABLES_READ } from './setting-table.ts';
 import type { Environment } from './settings.ts';
 import { shownText } from './shown-text.ts';
 
-/** Variables of other programs whose names are near one of ours: of compilers, and of tools that have two hosts. */
+/**
+ * Variables of other programs whose names resemble one of weir's: compilers, and tools with two
+ * hosts.
+ */
 const OF_OTHERS: ReadonlySet<string> = new Set([
   'CHOST',
   'LHOST',
@@ -13,10 +16,13 @@ const OF_OTHERS: ReadonlySet<string> = new Set([
   'VHOST',
 ]);
 
-/** A name may have one slip in so many letters; with more, variables of other programs are near, too. */
+/**
+ * The letters of a name for each allowed typing error. A lower number would match variables of
+ * other programs.
+ */
 const LETTERS_PER_EDIT = 5;
 
-/** A sentence for each variable that is not read, and whose name is near that of one that is. */
+/** A sentence for each variable that is not read and whose name resembles one that is. */
 export function strayVariables(environment: Environment): readonly string[] {
   return Object.keys(environment).flatMap((name) => {
     if ((environment[name] ?? '').trim() === '' || VARIABLES_READ.includes(name)) return [];
