@@ -1,22 +1,26 @@
 import { createCipheriv, hash } from 'node:crypto';
 import type { InstanceKey } from '../instance-key.ts';
 
-/** Characters of a digest: 132 bits, so that no two answers share one by chance. */
+/** Characters of a digest: 132 bits, so that two answers never share one by chance. */
 const DIGEST_LENGTH = 22;
 
-/** From this size on a keyed digest takes less time than SHA-256: 3 to 33 µs in place of 2 to 155 for 310 KB. */
+/** From this size on, a keyed digest takes less time than SHA-256. */
 const KEYED_BYTES_MIN = 4_096;
 
 const GHASH_KEY_SIZE = 16;
 const MASK_KEY_SIZE = 32;
-/** The same for all: nothing is encrypted, and what would give the key away does not leave. */
+/**
+ * A constant nonce: nothing is encrypted, and the tag, from which a fixed nonce would give away the
+ * key, stays inside.
+ */
 const GHASH_NONCE = Buffer.alloc(12);
 
 /**
- * Tells answers of different bytes apart, on one instance, also after a restart: a part of the SHA-256 of short
- * ones, and of others one of GMAC (NIST SP 800-38D), whose 128 bits differ but for a chance of 2^-108 even for
- * answers of megabytes that somebody chose without knowing the key. Who sees tags may learn the key, so
- * none is given away, but a hash of it with another key (Wegman and Carter's construction with a pseudorandom function).
+ * Computes digests that differ for answers of different bytes, on one instance, also after a
+ * restart. Short answers use part of their SHA-256. Longer ones use GMAC (NIST SP 800-38D), whose
+ * 128 bits collide with a chance of 2^-108 even for answers of megabytes chosen by somebody without
+ * the key. Seen tags could reveal the key, so only a hash of the tag with another key leaves
+ * (Wegman and Carter's construction with a pseudorandom function).
  */
 export class AnswerDigest {
   readonly #ghashKey: Uint8Array;
@@ -28,7 +32,7 @@ export class AnswerDigest {
     this.#maskKey = keys.subarray(GHASH_KEY_SIZE);
   }
 
-  /** The digest of the rows of an answer. */
+  /** Computes the digest of an answer's rows. */
   digest(json: Uint8Array): string {
     const text =
       json.length < KEYED_BYTES_MIN

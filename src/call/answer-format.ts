@@ -3,16 +3,16 @@ import { NdjsonRewriter } from './ndjson-rewriter.ts';
 import type { RowsRewriter } from './rows-rewriter.ts';
 
 /**
- * A form in which an answer may leave. The engine writes rows as JSON only, and the other forms are made of these bytes:
- * so one kept answer serves every form.
+ * A format of answers. The engine writes rows as JSON only, and other formats are converted from
+ * these bytes, so one kept answer serves every format.
  */
 export type AnswerFormat = {
-  /** As an entity tag has it, and, behind a point, the end of a path. */
+  /** The name in entity tags and, after a dot, at the end of a path. */
   readonly name: string;
-  /** What `Accept` may call it; the answer has the first. */
+  /** The media types that `Accept` may name; the answer has the first. */
   readonly mediaTypes: readonly [string, ...string[]];
   readonly contentType: string;
-  /** Left out of JSON, which is the form that rows come in. */
+  /** Absent for JSON, the format of the engine's rows. */
   readonly rewriter?: (rows: Uint8Array, columns: readonly string[]) => RowsRewriter;
 };
 
@@ -22,7 +22,7 @@ export const JSON_FORMAT: AnswerFormat = {
   contentType: 'application/json; charset=utf-8',
 };
 
-/** All of them, the ones we give rather first. */
+/** All formats, in order of preference. */
 export const ANSWER_FORMATS: readonly AnswerFormat[] = [
   JSON_FORMAT,
   {

@@ -5,15 +5,15 @@ import { type Reach, reachText } from '../../engine/plan/reach.ts';
 import type { ParameterValues } from '../definition/definition.ts';
 
 /**
- * The same text for calls that must have the same answer, another one for all others. `version`
- * tells definitions apart; it decides the names and types of the parameters, so that their values in
- * order of declaration say everything.
+ * Equal for calls that must have the same answer, different for all others. `version` identifies
+ * the definition, which fixes the names and types of the parameters, so their values in order of
+ * declaration suffice.
  */
 export function cacheKeyText(call: {
   readonly version: number;
   readonly reach: Reach;
   readonly parameters: ParameterValues;
-  /** Its text is told apart by its bytes, and may hold what looks like anything: it stands last. */
+  /** The text may contain anything, so it stands last, where it needs no delimiter. */
   readonly callerQuery?: Pick<PreparedQuery, 'text'> | undefined;
 }): string {
   let text = `${call.version} ${reachText(call.reach)}`;
@@ -21,10 +21,13 @@ export function cacheKeyText(call: {
   return call.callerQuery === undefined ? text : `${text} sql:${call.callerQuery.text}`;
 }
 
-/** Told apart by type and content; a string by its length too, since it may hold what looks like others. */
+/**
+ * Encodes a value by type and content. A string also has its length, because it may contain any
+ * delimiter.
+ */
 function valueText(value: SqlValue): string {
   if (typeof value === 'string') return `${value.length}:${value}`;
   assert(value === null || typeof value !== 'object', 'a parameter is a scalar');
-  // CAST(-0.0 AS STRING) is "-0", so the two zeros are two values.
+  // CAST(-0.0 AS STRING) is "-0", so the two zeros are different values.
   return Object.is(value, -0) ? '-0' : String(value);
 }

@@ -2,16 +2,16 @@ import type { Catalogue } from '../definition/catalogue.ts';
 import type { Endpoint } from '../definition/endpoint.ts';
 import { ANSWER_FORMATS, type AnswerFormat } from './answer-format.ts';
 
-/** What a path calls. */
+/** The endpoint and format that a path names. */
 export type CalledEndpoint = {
   readonly endpoint: Endpoint;
-  /** There where the path's end names one. */
+  /** Present if the path ends in the name of a format. */
   readonly format?: AnswerFormat;
 };
 
 /**
- * The endpoint that the last part of a path names: by id or name, with the name of a format behind a
- * point or without. An endpoint whose own name ends so goes first.
+ * Finds the endpoint that the last part of a path names: by id or name, optionally followed by a
+ * dot and a format. An endpoint whose own name has such an ending takes precedence.
  */
 export function findCalled(catalogue: Catalogue, text: string): CalledEndpoint | undefined {
   const endpoint = catalogue.find(text);

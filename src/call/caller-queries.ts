@@ -10,8 +10,8 @@ import { CALLER_QUERIES_BYTES_MAX, CALLER_QUERY_BYTES, CALLER_SQL_LENGTH_MAX } f
 import type { QueryEngine } from './query-engine.ts';
 
 /**
- * Queries that callers bring along, each over the tables that a definition offers them. A page asks
- * the same text every few seconds, so texts that were bound are remembered, byte for byte.
+ * Binds callers' own SQL texts over the tables that a definition offers. A page sends the same text
+ * every few seconds, so bound texts are cached byte for byte.
  */
 export class CallerQueries {
   readonly #engine: Pick<QueryEngine, 'prepareInPieces'>;
@@ -24,16 +24,16 @@ export class CallerQueries {
   }
 
   /**
-   * The text as a query over the tables that the endpoint offers, and nothing else.
+   * Binds the text as a query over the tables of the endpoint and nothing else.
    *
-   * @throws ServiceError for a text that is too long, does not parse or bind, or names more than it
-   * may, with its place in the text.
+   * @throws ServiceError, with its place in the text, for a text that is too long, does not parse
+   * or bind, or names other tables.
    */
   prepare(endpoint: Endpoint, sql: string): PreparedQuery {
     return runPieces(this.prepareInPieces(endpoint, sql));
   }
 
-  /** As `prepare`. */
+  /** Does the work of `prepare` in pieces. */
   *prepareInPieces(endpoint: Endpoint, sql: string): Pieces<PreparedQuery> {
     if (sql.length > CALLER_SQL_LENGTH_MAX) {
       const message = `sql may have at most ${CALLER_SQL_LENGTH_MAX} characters; got ${sql.length}`;
@@ -58,7 +58,9 @@ export class CallerQueries {
     }
   }
 
-  /** A definition that was changed is another endpoint, and offers other tables. */
+  /**
+   * Returns a number for the endpoint. A changed definition is another endpoint with other tables.
+   */
   #getNumber(endpoint: Endpoint): number {
     let number = this.#numbers.get(endpoint);
     if (number === undefined) {

@@ -2,12 +2,12 @@ import type { Endpoint } from '../definition/endpoint.ts';
 import type { ParameterTexts } from '../definition/parameters.ts';
 import { ServiceError } from '../errors.ts';
 
-/** Under this name a call brings an SQL text of its own. */
+/** The parameter with which a call sends its own SQL text. */
 export const SQL_PARAMETER = 'sql';
 
 /**
- * The SQL text of a call; `undefined` where there is none, or it is empty, or the endpoint takes none:
- * then the name is one that is not declared, and passed over as others are.
+ * Finds the SQL text of a call. Returns `undefined` if it is absent or empty, or if the endpoint
+ * takes none; then the parameter is ignored like others that are not declared.
  *
  * @throws ServiceError when it is given twice.
  */

@@ -14,57 +14,60 @@ const NEWLINE = 0x0a;
 const LETTER_N = 0x6e;
 const LETTER_U = 0x75;
 
-/** Bytes of `null`, and of `\uXXXX`. */
+/** Bytes of `null` and of `\uXXXX`. */
 const NULL_SIZE = 4;
 const UNIT_ESCAPE_SIZE = 6;
 
-/** Most bytes that one step writes: an escaped character in UTF-8, or quotes and an end of a row. */
+/**
+ * The most bytes that one step writes: an escaped character in UTF-8, or quotes and the end of a
+ * row.
+ */
 const STEP_BYTES_MAX = 8;
 
-/** What the letter behind a backslash stands for; others than `u` stand for themselves. */
+/** The character that a letter after a backslash means. Others than `u` mean themselves. */
 const SHORT_ESCAPES = new Uint8Array(256).map((_, byte) => byte);
 for (const [letter, character] of ['b\b', 't\t', 'n\n', 'f\f', 'r\r']) {
   SHORT_ESCAPES[letter!.charCodeAt(0)] = character!.charCodeAt(0);
 }
 
-/** Where in the rows it stands: the next byte is … */
+/** What the next byte is. */
 type State =
-  /** … the start of a row, what stands between two, or the end of the array. */
+  /** The start of a row, a separator of rows, or the end of the array. */
   | 'between'
-  /** … the first of a value. */
+  /** The first byte of a value. */
   | 'value'
-  /** … inside a number or a word. */
+  /** Inside a number or a word. */
   | 'plain'
-  /** … inside a string. */
+  /** Inside a string. */
   | 'string'
-  /** … inside a list or a map. */
+  /** Inside a list or a map. */
   | 'nested'
-  /** … the one behind a value. */
+  /** The byte after a value. */
   | 'after';
 
 /**
- * Rows as CSV of RFC 4180: a header row with the names of the columns, lines that end in CR LF,
- * UTF-8. Strings are in quotes, and so are lists and maps, as JSON; numbers and booleans are not.
- * NULL is an empty field, which no string is. A field is what the answer has, with nothing put before it:
- * what a spreadsheet takes for a formula is left to whoever opens it in one.
+ * Converts rows to CSV (RFC 4180): a header row with the names of the columns, lines that end in CR
+ * LF, UTF-8. Strings, lists and maps are quoted, the latter two as JSON; numbers and booleans are
+ * not. NULL is an empty field without quotes, which no string is. Fields are not changed to prevent
+ * formulas in spreadsheets; that is left to the program that opens them.
  */
 export class CsvRewriter implements RowsRewriter {
   readonly #rows: Uint8Array;
   readonly #columnCount: number;
   readonly #pieceBytes: number;
-  /** The header row, until it has been given. */
+  /** The header row, until it has been written. */
   #header: Uint8Array | undefined;
   #state: State = 'between';
   #at = 1;
-  /** Of what is nested: lists and maps that are open, and whether a string is. */
+  /** How many lists and maps are open, and whether a string inside them is. */
   #depth = 0;
   #isInString = false;
   #piece = new Uint8Array(0);
   #size = 0;
 
   /**
-   * `columns` are the names of the values of each row, in their order. Pieces have at most
-   * `pieceBytes`, 8 or more; the first has the header row besides.
+   * `columns` are the names of the values of each row, in order. Pieces have at most `pieceBytes`,
+   * 8 or more; the first has the header row in addition.
    */
   constructor(rows: Uint8Array, columns: readonly string[], pieceBytes: number = REWRITTEN_BYTES) {
     assert(pieceBytes >= STEP_BYTES_MAX, 'a piece has room for one step');
@@ -112,7 +115,7 @@ export class CsvRewriter implements RowsRewriter {
     }
   }
 
-  /** Steps over the next byte. */
+  /** Consumes the next byte. */
   #take(): number {
     return this.#rows[this.#at++]!;
   }
@@ -128,12 +131,12 @@ export class CsvRewriter implements RowsRewriter {
     else this.#skipName();
   }
 
-  /** Names are in the header row. */
+  /** Skips the name of a value; names are in the header row. */
   #skipName(): void {
     const rows = this.#rows;
     let at = this.#at + 1;
     for (; rows[at] !== QUOTE; at++) if (rows[at] === BACKSLASH) at += 1;
-    // The quote, and the colon behind it.
+    // Skips the quote and the colon after it.
     this.#at = at + 2;
     this.#state = 'value';
   }
@@ -148,7 +151,7 @@ export class CsvRewriter implements RowsRewriter {
       this.#write(QUOTE);
       this.#state = 'nested';
     } else if (byte === LETTER_N) {
-      // An empty line would be no row to many readers.
+      // Many readers would ignore an empty line.
       if (this.#columnCount === 1) for (const quote of [QUOTE, QUOTE]) this.#write(quote);
       this.#at += NULL_SIZE;
       this.#state = 'after';
@@ -191,7 +194,7 @@ export class CsvRewriter implements RowsRewriter {
     this.#state = 'after';
   }
 
-  /** One escape, as the character that it stands for. */
+  /** Writes the character of one escape sequence. */
   #unescape(): void {
     const letter = this.#rows[this.#at + 1]!;
     if (letter !== LETTER_U) {
@@ -205,12 +208,12 @@ export class CsvRewriter implements RowsRewriter {
     const isPair = low >= 0xdc00 && low <= 0xdfff;
     this.#at += isPair ? 2 * UNIT_ESCAPE_SIZE : UNIT_ESCAPE_SIZE;
     const text = isPair ? String.fromCharCode(unit, low) : String.fromCharCode(unit);
-    // A surrogate without its other half has no UTF-8: it becomes U+FFFD.
+    // A lone surrogate has no UTF-8; it becomes U+FFFD.
     for (const byte of Buffer.from(text)) this.#write(byte);
     if (unit === QUOTE) this.#write(QUOTE);
   }
 
-  /** The code unit that is escaped here; NaN where none is. */
+  /** Reads the code unit of the escape sequence at this position; NaN if there is none. */
   #unitAt(at: number): number {
     const rows = this.#rows;
     if (rows[at] !== BACKSLASH || rows[at + 1] !== LETTER_U) return Number.NaN;
@@ -238,7 +241,7 @@ export class CsvRewriter implements RowsRewriter {
     }
   }
 
-  /** What stands behind a backslash does not end its string. */
+  /** Copies an escaped character, which does not end the string. */
   #copyEscaped(): void {
     const byte = this.#take();
     this.#write(byte);
@@ -262,7 +265,7 @@ function isHighSurrogate(unit: number): boolean {
   return unit >= 0xd800 && unit <= 0xdbff;
 }
 
-/** A column's name: in quotes where it could be taken for something else. */
+/** Formats the name of a column, quoted if needed. */
 function nameField(name: string): string {
   return /[",\r\n]/.test(name) || name === '' ? `"${name.replaceAll('"', '""')}"` : name;
 }

@@ -27,49 +27,53 @@ import {
 import { type CallKey, type CallStats, ResultCache } from './result-cache.ts';
 import { type SharedRun, SharedRuns } from './shared-run.ts';
 
-/** An answer of a run for this caller alone: its definition keeps none. */
+/** The answer of a run for one caller; its definition keeps no answers. */
 export type RunAnswer = {
   readonly kind: 'run';
   readonly answer: QueryAnswer;
-  /** Names of the columns, in their order. */
+  /** Names of the columns, in order. */
   readonly columns: readonly string[];
   readonly truncatedTo: number | undefined;
   /**
-   * Makes the digest of the rows: to be called before their `release`.
+   * Computes the digest of the rows. Call it before their `release`.
    *
-   * No getter: V8 gives an object literal with one a hidden class of its own, which keeps all that the getter can
-   * see until a full collection, and scavenges then copy what they should drop.
+   * It is not a getter: V8 gives an object literal with a getter a hidden class of its own, which
+   * retains everything the getter can see until a full collection, and scavenges then copy what
+   * they should drop.
    */
   readonly digest: () => string;
 };
 
-/** An answer that others get too. */
+/** An answer that several callers may get. */
 export type SharedAnswer = {
   readonly kind: 'shared';
   readonly answer: KeptAnswer;
-  /** It was kept; was made by this call, and is kept now or not; or by a run that another began. */
+  /**
+   * Where the answer is from: the cache, a run of this call whose answer is now kept or not, or a
+   * run of another call.
+   */
   readonly from: 'cache' | 'kept-run' | 'run' | 'run-of-another';
-  /** Milliseconds since its run read the data. */
+  /** Milliseconds since the run read the data. */
   readonly ageMs: number;
-  /** Days that the answer lacks rows or values of; none where it was kept. */
+  /** Days of which the answer lacks rows or values; empty for a kept answer. */
   readonly lostDays: QueryAnswer['lostDays'];
-  /** What the run did that this call began. */
+  /** Statistics of the run, if this call began it. */
   readonly stats: RunStats | undefined;
 };
 
 export type EndpointAnswer = RunAnswer | SharedAnswer;
 
-/** Who waits for the answer. */
+/** The caller that waits for an answer. */
 export type Caller = {
-  /** Whose time runs take that are begun for this caller. */
+  /** The tenant that pays for runs begun for this caller. */
   readonly tenant?: Tenant;
-  /** Aborted when the caller has gone; asked for only when there is something to wait for. */
+  /** The signal of a caller that has gone; requested only if there is something to wait for. */
   readonly cancelled: () => AbortSignal;
-  /** How a text of the caller's own is planned and begun. */
+  /** How a caller's own text is planned and begun. */
   readonly inTurns?: InTurns;
 };
 
-/** What a run for the cache gives to all who wait for it. */
+/** The result of a run for the cache, for all callers that wait for it. */
 type SharedResult = {
   readonly answer: KeptAnswer;
   readonly isKept: boolean;
@@ -79,8 +83,9 @@ type SharedResult = {
 };
 
 /**
- * Calls endpoints: the one place every call passes before it runs. What a definition lets be kept
- * is kept here, made once for all who ask at the same time, and made anew while it is in use.
+ * Calls endpoints. Every call passes through it before it runs. It keeps answers as their
+ * definitions allow, runs a query once for all that call it at the same time, and renews kept
+ * answers in use.
  */
 export class EndpointCaller {
   readonly #clock: Clock;
@@ -92,15 +97,15 @@ export class EndpointCaller {
   readonly #runs = new SharedRuns<SharedResult>();
   readonly #counts = { hit: 0, miss: 0, collapsed: 0, renewal: 0, renewalFailure: 0 };
   #callersWaiting = 0;
-  /** What is due and waits for its turn, the oldest first. */
+  /** Renewals that are due and wait, the oldest first. */
   #due: CallKey[] = [];
-  /** Set while one is under way; never rejects. */
+  /** The running renewal; never rejects. */
   #renewal: Promise<void> | undefined;
-  /** Its run, and what is aborted once a caller waits for that. */
+  /** The run of the renewal, and a controller that is aborted when a caller waits for it. */
   #renewing:
     | { readonly run: SharedRun<SharedResult>; readonly wanted: AbortController }
     | undefined;
-  /** Milliseconds that renewals may take now; less than 0 where the last one took more. */
+  /** Milliseconds that renewals may take now; negative after one that took more. */
   #renewalMs = 0;
   #tickMs: number | undefined;
   readonly #hasWaiting: () => boolean;
@@ -111,11 +116,11 @@ export class EndpointCaller {
     readonly clock: Clock;
     readonly callsMax?: number | undefined;
     readonly queryMsMax?: number | undefined;
-    /** Digests of answers are made with it: the same ones after a restart. A random one unless given. */
+    /** The key of digests, which makes them equal after a restart. Random by default. */
     readonly instanceKey?: InstanceKey;
-    /** Whether queries wait for a thread: no renewal begins then. None do unless given. */
+    /** Whether queries wait for a thread; no renewal begins then. By default none do. */
     readonly hasWaiting?: () => boolean;
-    /** Hears of renewals that failed: no caller does. */
+    /** Receives failed renewals, because no caller sees them. */
     readonly log?: Log;
     /** Bytes of kept answers; with 0 every call runs, whatever its definition says. */
     readonly cacheBytesMax?: number;
@@ -134,11 +139,11 @@ export class EndpointCaller {
   }
 
   /**
-   * The answer at this moment, or a kept one that its definition calls young enough: without a promise
-   * where there is nothing to be waited for.
+   * Returns the current answer, or a kept one that is young enough for its definition. It returns a
+   * promise only if there is something to wait for.
    *
-   * Rejects with a ServiceError for what goes wrong with a query, when too many are under way, and
-   * with `query_cancelled` when the caller has gone.
+   * Rejects with a ServiceError for a failed query, for too many calls, and with `query_cancelled`
+   * when the caller has gone.
    */
   call(call: QueryCall, caller: Caller): EndpointAnswer | Promise<EndpointAnswer> {
     if (!this.#cache.takes(call.endpoint)) return this.#runAlone(call, caller);
@@ -153,10 +158,10 @@ export class EndpointCaller {
   }
 
   /**
-   * How the answer of this moment is made. The query runs for it, and its rows are dropped: nothing
-   * is kept, and nothing kept is looked at.
+   * Explains how the current answer is made. The query runs and its rows are dropped; the cache is
+   * neither read nor written.
    *
-   * @throws ServiceError for what `call` rejects with.
+   * @throws ServiceError for the same reasons as `call`.
    */
   async explain(call: QueryCall, caller: Caller): Promise<QueryExplanation> {
     const manner = { isExplained: true, tenant: caller.tenant, inTurns: caller.inTurns };
@@ -166,14 +171,13 @@ export class EndpointCaller {
     return must(explanation, 'a run that is to be explained is');
   }
 
-  /** Forgets the answers of a definition, those of runs under way among them. */
+  /** Drops the kept answers of a definition, and does not keep those of running queries. */
   drop(definitionId: string): void {
     this.#cache.drop(definitionId);
   }
 
   /**
-   * Lets answers go whose time is over and makes those anew that are in use and due. To be called
-   * about once a second.
+   * Drops expired answers and renews those that are in use and due. Call it about once a second.
    */
   tick(): void {
     if (this.#closing.signal.aborted) return;
@@ -202,14 +206,14 @@ export class EndpointCaller {
     };
   }
 
-  /** Begins no more renewals, and cancels those under way that no caller waits for. */
+  /** Begins no more renewals, and cancels running ones that no caller waits for. */
   async close(): Promise<void> {
     this.#closing.abort();
     this.#due = [];
     await this.#renewal;
   }
 
-  /** Stops all runs: the service is about to end, and those who wait are told to come back. */
+  /** Stops all runs, because the service is about to end. Their callers are told to try again. */
   giveUp(): void {
     this.#runner.stopAll(new ServiceError('draining', 'the service is stopping'));
   }
@@ -235,7 +239,7 @@ export class EndpointCaller {
     return answer instanceof Promise ? answer.then(toRunAnswer) : toRunAnswer(answer);
   }
 
-  /** Waits for the run of this key: the one under way, or one that this call begins. */
+  /** Waits for the run of this key: one that is under way, or a new one. */
   async #wait(key: CallKey, caller: Caller): Promise<SharedAnswer> {
     if (this.#callersWaiting >= CALLERS_WAITING_MAX) {
       throw new ServiceError(
@@ -267,7 +271,10 @@ export class EndpointCaller {
     });
   }
 
-  /** Copies what is on loan, once, for all who wait and for the cache, which takes no answer that lacks rows. */
+  /**
+   * Copies borrowed rows once, for all that wait and for the cache. The cache takes no answer that
+   * lacks rows.
+   */
   #keep(key: CallKey, run: QueryAnswer & { readonly startMs: number }): SharedResult {
     const answer = new KeptAnswer(run.json, {
       digest: this.#digest.digest(run.json),
@@ -279,14 +286,14 @@ export class EndpointCaller {
     const nowMs = this.#clock.monotonicMs();
     const isWhole = lostDays.length === 0;
     const isKept = isWhole && this.#cache.put(key, answer, { madeMs: startMs, nowMs });
-    // One that was kept before the damage stays until its time is over.
+    // An answer kept before the damage stays until it expires.
     if (!isWhole) this.#cache.putOffRenewal(key, nowMs);
     return { answer, isKept, startMs, lostDays, stats };
   }
 
   /**
-   * Begins the renewal that is due first, unless one is under way, and goes on with the next. Renewals are guests: what
-   * callers leave no time or no room for waits for the next tick.
+   * Begins the renewal that is due first, unless one is running, and continues with the next.
+   * Renewals use only the time and room that callers leave; the others wait for the next tick.
    */
   #renewDue(): void {
     while (this.#renewal === undefined && this.#mayRenew()) {
@@ -307,7 +314,10 @@ export class EndpointCaller {
     return this.#renewalMs >= 0 && this.#runner.hasRoom && !this.#hasWaiting();
   }
 
-  /** Never rejects: who calls in the meantime has the old answer, or an error of a run of its own. */
+  /**
+   * Renews a kept answer; never rejects. Calls meanwhile get the old answer, or the error of their
+   * own run.
+   */
   async #renew(key: CallKey): Promise<void> {
     const wanted = new AbortController();
     try {
@@ -332,7 +342,7 @@ export class EndpointCaller {
   }
 }
 
-/** The rows of an answer that `max_rows` cut. */
+/** The number of rows of an answer that `max_rows` cut. */
 function truncatedTo({ isTruncated, rowCount }: QueryAnswer): number | undefined {
   return isTruncated ? rowCount : undefined;
 }

@@ -7,50 +7,50 @@ import { rewriteAll } from './rows-rewriter.ts';
 
 const ENCODINGS = ['br', 'gzip', 'identity'] as const;
 
-/** A content coding, by its name in HTTP. */
+/** A content coding, by its HTTP name. */
 export type Encoding = (typeof ENCODINGS)[number];
 
-/** A whole body as it leaves. The bytes are shared by all who are answered with them. */
+/** A whole body as sent. All answers share its bytes. */
 export type BodyForm = {
   readonly bytes: Buffer;
   readonly encoding: Encoding;
-  /** A strong entity tag, quotes included: another one for each format and encoding. */
+  /** A strong entity tag with its quotes, different for each format and encoding. */
   readonly etag: string;
 };
 
-/** What stands before and after the rows of an answer, a JSON array, in its body. */
+/** What stands before and after the rows, a JSON array, in the body of an answer. */
 export const RESULT_START = Buffer.from('{"result":');
 export const RESULT_END = Buffer.from('}');
 
-/** What an answer is, apart from its rows. */
+/** An answer without its rows. */
 export type AnswerNames = {
-  /** Tells answers of different bytes apart. */
+  /** Differs for answers of different bytes. */
   readonly digest: string;
-  /** Names of the columns, in their order: an answer without rows has them, too. */
+  /** Names of the columns, in order, also of an answer without rows. */
   readonly columns: readonly string[];
-  /** Its rows, where `max_rows` cut off others. */
+  /** The number of rows, if `max_rows` cut off others. */
   readonly truncatedTo?: number | undefined;
 };
 
 /**
- * The body of an answer that several callers get, kept as one run of bytes, and put into other
- * formats and compressed when that is first asked for. Its bytes never change.
+ * The body of an answer for several callers, kept as one block of bytes. It is converted to other
+ * formats and compressed at the first request for each. Its bytes never change.
  */
 export class KeptAnswer {
   readonly digest: string;
   readonly truncatedTo: number | undefined;
-  /** As JSON. */
+  /** The body as JSON, not compressed. */
   readonly identity: BodyForm;
   readonly #columns: readonly string[];
-  /** Forms that are made or being made, by their tags. */
+  /** Bodies that are made or being made, by their tags. */
   readonly #forms = new Map<string, BodyForm | Promise<BodyForm>>();
   #byteSize: number;
   #onGrown: () => void = () => {};
 
-  /** Copies `json`, rows that may be on loan. */
+  /** Copies `json`, whose memory may be borrowed. */
   constructor(json: Uint8Array, { digest, columns, truncatedTo }: AnswerNames) {
     const size = RESULT_START.length + json.length + RESULT_END.length;
-    // Not of the pool that small buffers share: a kept slice would keep the whole of it.
+    // Not from the pool of small buffers, because a kept slice would retain the whole pool.
     const bytes = Buffer.allocUnsafeSlow(size);
     RESULT_START.copy(bytes);
     bytes.set(json, RESULT_START.length);
@@ -66,17 +66,17 @@ export class KeptAnswer {
     this.#byteSize = size;
   }
 
-  /** Bytes of the body in all the forms made so far. */
+  /** Bytes of the body in all forms made so far. */
   get byteSize(): number {
     return this.#byteSize;
   }
 
-  /** Calls `listener`, and no other any more, whenever `byteSize` has grown. */
+  /** Calls `listener` whenever `byteSize` has grown. It replaces the previous listener. */
   whenGrown(listener: () => void): void {
     this.#onGrown = listener;
   }
 
-  /** The body in a format as it is. All who ask while it is being made wait for the same work. */
+  /** The uncompressed body in a format. Concurrent requests share the work of making it. */
   plain(format: AnswerFormat): BodyForm | Promise<BodyForm> {
     const { rewriter } = format;
     if (rewriter === undefined) return this.identity;
@@ -90,7 +90,7 @@ export class KeptAnswer {
     });
   }
 
-  /** The body in a format and an encoding, or plain where that makes it no shorter. */
+  /** The body in a format and an encoding; uncompressed if compression does not shorten it. */
   form(format: AnswerFormat, encoding: Encoding): BodyForm | Promise<BodyForm> {
     if (encoding === 'identity') return this.plain(format);
     const etag = formatEtag(this.digest, format, encoding);
@@ -111,7 +111,7 @@ export class KeptAnswer {
     this.#forms.set(etag, making);
     making.then(
       (form) => this.#forms.set(etag, form),
-      // A failure is told to those who wait, and the next one tries again.
+      // A failure goes to those that wait; the next request tries again.
       () => this.#forms.delete(etag),
     );
     return making;
@@ -123,19 +123,19 @@ export class KeptAnswer {
   }
 }
 
-/** Whether the encoding a caller prefers decides on the bytes it gets. */
+/** Whether the body's form depends on the encoding that a caller prefers. */
 export function isCompressible({ bytes }: BodyForm): boolean {
   return bytes.length >= COMPRESSED_BYTES_MIN;
 }
 
-/** The entity tag of rows in a form. A digest has no character that a tag may not have. */
+/** Formats the entity tag of rows in a form. A digest has only characters that a tag may have. */
 export function formatEtag(digest: string, format: AnswerFormat, encoding: Encoding): string {
   const formatPart = format === JSON_FORMAT ? '' : `-${format.name}`;
   const encodingPart = encoding === 'identity' ? '' : `-${encoding}`;
   return `"${digest}${formatPart}${encodingPart}"`;
 }
 
-/** The same bytes in memory of exactly their size. */
+/** Copies bytes into memory of exactly their size. */
 function own(bytes: Buffer): Buffer {
   const copy = Buffer.allocUnsafeSlow(bytes.length);
   bytes.copy(copy);
@@ -146,8 +146,8 @@ const gzipAsync = promisify(gzip);
 const brotliAsync = promisify(brotliCompress);
 
 /**
- * Brotli's own default, 11, takes a hundred times as long as 5 for a few percent; an answer is
- * compressed once for each of its renewals, not once for ever.
+ * Brotli's default, 11, takes far longer than 5 and saves a few percent; an answer is compressed
+ * once for each of its renewals.
  */
 const BROTLI_QUALITY = 5;
 

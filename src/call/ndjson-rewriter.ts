@@ -11,32 +11,34 @@ const MAP_END = 0x7d;
 const NEWLINE = 0x0a;
 
 /**
- * Rows as lines of JSON, each with its end. The bytes are those of the array: without its first, and
- * with ends of lines in the place of the commas between its rows and of its last. No text of a row
- * holds an end of a line: JSON escapes them.
+ * Converts rows to NDJSON, one line a row. The bytes are those of the array without its first one,
+ * with a newline instead of each comma between rows and of the final bracket. JSON escapes
+ * newlines, so no row contains one.
  */
 export class NdjsonRewriter implements RowsRewriter {
   readonly #rows: Uint8Array;
   readonly #pieceBytes: number;
   #at = 1;
-  /** Maps and lists that are open, the array itself left out. */
+  /** Open maps and lists, without the array itself. */
   #depth = 0;
   #isInString = false;
-  /** Bytes of the next piece that a backslash at the end of the last one stands before: none or one. */
+  /**
+   * How many bytes of the next piece are escaped by a backslash at the end of the last one: 0 or 1.
+   */
   #escapedCount = 0;
 
   /** Pieces have at most `pieceBytes`. */
   constructor(rows: Uint8Array, pieceBytes: number = REWRITTEN_BYTES) {
     this.#pieceBytes = pieceBytes;
     this.#rows = rows;
-    // Of no rows nothing is left.
+    // Without rows there is no line.
     if (rows.length <= 2) this.#at = rows.length;
   }
 
   next(): Uint8Array | undefined {
     const start = this.#at;
     if (start >= this.#rows.length) return undefined;
-    // A copy: of a Buffer `slice` would be a view of the rows themselves.
+    // This copies: `slice` of a Buffer would be a view of the rows themselves.
     const piece = new Uint8Array(this.#rows.subarray(start, start + this.#pieceBytes));
     let index = this.#escapedCount;
     let depth = this.#depth;

@@ -4,14 +4,14 @@ import type { Pieces } from '../../engine/plan/pieces.ts';
 import type { PreparedQuery } from '../../engine/plan/prepared-query.ts';
 import type { Reach } from '../../engine/plan/reach.ts';
 
-/** Of each run the service says what it may read: nothing is open for want of a word. */
+/** Options of a run. The reach is required, so that a missing one cannot open everything. */
 export type BoundedRunOptions = RunOptions & { readonly reach: Reach };
 
-/** What the service asks of the engine. */
+/** What the service needs of the engine. */
 export interface QueryEngine {
   /**
-   * Parses and binds a text whose parameters are all among those declared; with `within`, as one that
-   * may name the tables of these texts and no sources; with `views`, as one that, or whose tables, may name these.
+   * Parses and binds a text whose parameters are all declared. With `within`, it may name the
+   * tables of these texts and no sources; with `views`, it and its tables may name these.
    *
    * @throws QueryError with the place in the text.
    */
@@ -21,20 +21,26 @@ export interface QueryEngine {
     within?: readonly PreparedQuery['commonTables'][],
     views?: Views,
   ): PreparedQuery;
-  /** As `prepare`, for a text of which nobody knows how long it takes. */
+  /** Does the work of `prepare` in pieces, for a text that may take long. */
   prepareInPieces(...text: Parameters<QueryEngine['prepare']>): Pieces<PreparedQuery>;
-  /** What `begin` is to be given as `planned`, with the same options. Throws a QueryError. */
+  /**
+   * Plans a query in pieces. The result is the option `planned` of `begin`, which needs the same
+   * other options. Throws a QueryError.
+   */
   planInPieces(
     query: PreparedQuery,
     options: Omit<BoundedRunOptions, 'signal'>,
   ): Pieces<NonNullable<RunOptions['planned']>>;
   /**
-   * Runs it over everything that is visible at the moment of the call, and in reach of its caller. Rejects with a QueryError;
-   * once `signal` is aborted, soon and with `query_cancelled`.
+   * Runs a query over everything that is visible at the time of the call and within its reach.
+   * Rejects with a QueryError, and soon after `signal` is aborted with `query_cancelled`.
    */
   run(query: PreparedQuery, options: BoundedRunOptions): Promise<QueryAnswer>;
-  /** How many wait for a thread. */
+  /** How many queries wait for a thread. */
   readonly queriesWaiting: number;
-  /** As `run`, without a promise where the answer is there in this turn of the event loop. Never throws. */
+  /**
+   * Begins a run and returns no promise if the answer is available in this turn of the event loop.
+   * Never throws.
+   */
   begin(query: PreparedQuery, options: Omit<BoundedRunOptions, 'signal'>): BegunAnswer;
 }

@@ -17,44 +17,44 @@ export type TimedAnswer = QueryAnswer & {
   readonly startMs: number;
 };
 
-/** What a call asks. */
+/** The query of a call. */
 export type QueryCall = {
   readonly endpoint: Endpoint;
   readonly parameters: ParameterValues;
   /** What the caller may read. */
   readonly reach: Reach;
-  /** The caller's own, over the endpoint's CTEs, to be run in the place of the endpoint's. */
+  /** The caller's own query over the endpoint's CTEs, run instead of the endpoint's. */
   readonly callerQuery?: PreparedQuery | undefined;
 };
 
-/** Names of the columns of the answer, in their order. */
+/** Names of the answer's columns, in order. */
 export function listColumns({ endpoint, callerQuery }: QueryCall): readonly string[] {
   return (callerQuery ?? endpoint.query).bound.output.map(({ name }) => name);
 }
 
 /** How a call is run. */
 export type RunManner = {
-  /** Whether the answer should tell how it was made. */
+  /** Whether the answer explains how it was made. */
   readonly isExplained?: boolean;
-  /** Whose time it takes; of a renewal nobody's in particular. */
+  /** The tenant that the time is charged to; `undefined` for a renewal. */
   readonly tenant?: Tenant | undefined;
-  /** There where nobody waits for it; aborted as soon as a caller does. */
+  /** Present if no caller waits; aborted as soon as one does. */
   readonly renewal?: AbortSignal | undefined;
-  /** How a caller's own text is planned and begun; absent where nobody waits for it. */
+  /** How a caller's own text is planned and begun; absent if no caller waits. */
   readonly inTurns?: InTurns | undefined;
 };
 
-/** Does work in turns with that of others, and gives up where `isGone`. */
+/** Does work in turns with other work, and stops if `isGone`. */
 export type InTurns = <T>(pieces: Pieces<T>, isGone: () => boolean) => Promise<Awaited<T>>;
 
-/** Runs queries, each in its time, and no more at once than there may be. */
+/** Runs queries within their time limits, and limits how many run at once. */
 export class QueryRunner {
   readonly #engine: Pick<QueryEngine, 'begin' | 'planInPieces'>;
   readonly #clock: Clock;
   readonly #limits: { readonly callsMax: number; readonly queryMsMax: number };
-  /** Runs that the engine is not done with; it may be some time after their callers went away. */
+  /** Runs that the engine has not finished. A run may outlast its callers. */
   #runCount = 0;
-  /** Ends the runs that are watched. */
+  /** Functions that end the watched runs. */
   readonly #stops = new Set<(error: Error) => void>();
 
   constructor(options: {
@@ -75,14 +75,14 @@ export class QueryRunner {
     return this.#runCount;
   }
 
-  /** Whether one more may begin. */
+  /** Whether another run may begin. */
   get hasRoom(): boolean {
     return this.#runCount < this.#limits.callsMax;
   }
 
   /**
-   * Runs for one caller: the answer, where it is there in this turn of the event loop, or a promise of it, which rejects
-   * as `begin` says, and when too many are under way.
+   * Runs for one caller. Returns the answer if it is available in this turn of the event loop, or a
+   * promise of it, which rejects as documented at `begin` and when too many runs are under way.
    */
   run(
     call: QueryCall & RunManner,
@@ -98,11 +98,11 @@ export class QueryRunner {
   }
 
   /**
-   * Begins a run, once `earlier` has settled. Its answer rejects with a ServiceError for what goes
-   * wrong with a query: soon after `cancelled`, and when its time is over. `cancelled` is asked for only
-   * when the answer does not come in this turn of the event loop.
+   * Begins a run after `earlier` has settled. Its answer rejects with a ServiceError if the query
+   * fails, soon after `cancelled`, and when its time is over. `cancelled` is requested only if the
+   * answer does not come in this turn of the event loop.
    *
-   * @throws ServiceError when too many are under way.
+   * @throws ServiceError when too many runs are under way.
    */
   begin(
     call: QueryCall & RunManner,
@@ -128,7 +128,7 @@ export class QueryRunner {
     );
   }
 
-  /** A run that has to be waited for, counted until the engine is done with it. */
+  /** A run that has to be waited for, counted until the engine has finished it. */
   #watched<Answer extends QueryAnswer>(
     { callerQuery }: QueryCall,
     begin: (signal: AbortSignal) => Promise<Answer>,
@@ -147,12 +147,12 @@ export class QueryRunner {
     return { answer, ended };
   }
 
-  /** Stops what is under way; its callers get this error. */
+  /** Stops all running queries; their callers get this error. */
   stopAll(error: Error): void {
     for (const stop of this.#stops) stop(error);
   }
 
-  /** Answers in time even where the engine is slow to notice that it should stop. */
+  /** Answers in time even if the engine is slow to stop. */
   async #inTime<Answer extends QueryAnswer>(
     run: Promise<Answer>,
     abort: AbortController,
@@ -165,16 +165,17 @@ export class QueryRunner {
         abort.abort(error);
         reject(error);
       };
-      // Watching takes as long as a small run does, whose answer is there before this is called.
+      // Setting up the watch costs as much as a small run, whose answer comes before this is
+      // called.
       watching = setImmediate(() => {
         unwatch = this.#watch(cancelled(), stop);
       });
     });
     try {
-      // `race` watches both, so that neither rejects unseen after the other has won.
+      // `race` handles both, so that neither rejection is unhandled after the other has won.
       return await Promise.race([stopped, run]);
     } catch (error) {
-      // An answer that comes after all has no reader.
+      // Release an answer that comes too late.
       run.then(
         (answer) => answer.release(),
         () => {},
@@ -186,14 +187,17 @@ export class QueryRunner {
     }
   }
 
-  /** Calls `stop` when the caller has gone, when the time is over, and with all others; until what it returns is called. */
+  /**
+   * Calls `stop` when the caller has gone, when the time is over, or when all runs are stopped. The
+   * function that it returns ends the watch.
+   */
   #watch(cancelled: AbortSignal, stop: (error: Error) => void): () => void {
     const { queryMsMax } = this.#limits;
     const timer = setTimeout(() => {
       const message = `a query may run for ${queryMsMax} ms; this one did not end in that time`;
       stop(new QueryError('query_timeout', message));
     }, queryMsMax);
-    // What waits for the answer holds the process, where anything does.
+    // The process is kept alive by what waits for the answer, not by this timer.
     timer.unref();
     const cancel = (): void => {
       stop(new QueryError('query_cancelled', 'the caller went away before the answer'));
@@ -208,7 +212,7 @@ export class QueryRunner {
     };
   }
 
-  /** How long a caller's own text takes to plan nobody knows: that is done in pieces. */
+  /** Plans a caller's own text in pieces, because that may take long. */
   async #answer(call: QueryCall & RunManner, signal: AbortSignal): Promise<QueryAnswer> {
     if (call.callerQuery !== undefined) {
       const inTurns = call.inTurns ?? inTurnsOfTheLoop;
@@ -251,7 +255,7 @@ export class QueryRunner {
   }
 }
 
-/** One piece in each turn of the event loop. */
+/** Runs one piece in each turn of the event loop. */
 async function inTurnsOfTheLoop<T>(pieces: Pieces<T>, isGone: () => boolean): Promise<Awaited<T>> {
   while (!isGone()) {
     const step = pieces.next();

@@ -13,83 +13,87 @@ import { cacheKeyText } from './cache-key.ts';
 import type { KeptAnswer } from './kept-answer.ts';
 import type { QueryCall } from './query-runner.ts';
 
-/** What the cache of answers holds and has done, for whoever watches the service. */
+/** Contents and counters of the cache of answers, for monitoring. */
 type CacheStats = {
-  /** Answers kept at this moment. */
+  /** Answers kept now. */
   readonly entryCount: number;
-  /** Bytes of their bodies, in all encodings, and of what is kept beside them. */
+  /** Bytes of their bodies in all encodings, and of what is kept with them. */
   readonly byteSize: number;
   /** Calls answered with a kept answer. */
   readonly hitCount: number;
   /** Calls that found none and began a run. */
   readonly missCount: number;
-  /** Calls that found none and waited for a run begun by another. */
+  /** Calls that found none and waited for another call's run. */
   readonly collapsedCount: number;
-  /** Runs that made a kept answer anew, and succeeded. */
+  /** Successful renewals of kept answers. */
   readonly renewalCount: number;
-  /** … and failed; the old answer stays until its time is over. */
+  /** Failed renewals; the old answer stays until it expires. */
   readonly renewalFailureCount: number;
-  /** Answers that left before their time to make room. */
+  /** Answers evicted before they expired. */
   readonly evictionCount: number;
 };
 
-/** What endpoint calls are doing, as plain numbers; counts are since the start. */
+/** State and counters of endpoint calls, as plain numbers since the start. */
 export type CallStats = {
-  /** Runs the engine is not done with, renewals among them. */
+  /** Runs that the engine has not finished, including renewals. */
   readonly runsUnderWay: number;
   readonly cache: CacheStats;
 };
 
-/** What a call asks: calls with the same `text` have the same answer at any one moment. */
+/** The key of a call: at any moment, calls with the same `text` have the same answer. */
 export type CallKey = QueryCall & {
-  /** Who asks. The answer does not depend on it. */
+  /** The tenant that asks. The answer does not depend on it. */
   readonly tenant: Tenant;
-  /** Of the definition; a changed one has another. */
+  /** The version of the definition; a changed definition has another. */
   readonly version: number;
   readonly text: string;
 };
 
-/** An answer in the cache. All times are milliseconds of the monotonic clock. */
+/** A kept answer. All times are milliseconds on the monotonic clock. */
 export type KeptEntry = {
   readonly key: CallKey;
   readonly answer: KeptAnswer;
   /** When its run read the data. */
   readonly madeMs: number;
-  /** When it is no longer given. */
+  /** When it expires. */
   readonly endMs: number;
 };
 
 type Entry = KeptEntry & {
   key: CallKey;
-  /** Who asked first: it counts as theirs, whoever else has it. */
+  /** The tenant that asked first. The answer counts as this tenant's, whoever else gets it. */
   readonly tenant: Tenant;
   answer: KeptAnswer;
   madeMs: number;
   endMs: number;
-  /** When a caller last asked for it again, after the call that it was made for; -Infinity: never. */
+  /**
+   * When a caller last asked for it again, after the call that it was made for; -Infinity for
+   * never.
+   */
   calledAgainMs: number;
-  /** When it may next be renewed; infinite where the definition says nothing of `warm`. */
+  /** When it may next be renewed; infinite without `warm`. */
   renewMs: number;
-  /** As counted in the whole. */
+  /** The bytes that the sums contain for this entry. */
   byteSize: number;
 };
 
 /**
- * Answers by what was asked, bounded in number and in bytes. Beyond, the tenant that has most loses those whose
- * last call is longest ago: so one alone may have everything, and nobody's questions push out the answers of a
- * tenant with less than its share. Time is an argument, in milliseconds of the monotonic clock.
+ * Kept answers by key, bounded in number and in bytes. When full, it evicts the least recently
+ * called answer of the tenant that uses most. So a tenant that is alone may use the whole cache,
+ * and nobody's calls evict the answers of a tenant below its share. Time is an argument, in
+ * milliseconds of the monotonic clock.
  *
- * Invariant: `#byteSize` is the sum over the entries, `#byteSizes` that over the entries of each tenant, and no entry
- * is of a definition that was dropped.
+ * Invariant: `#byteSize` is the sum over the entries, `#byteSizes` the sums over the entries of
+ * each tenant, and no entry belongs to a dropped definition.
  */
 export class ResultCache {
   readonly #byteSizeMax: number;
   readonly #entryCountMax: number;
   readonly #entries = new Map<string, Entry>();
-  /** Those of each tenant, in the order of their last calls. */
+  /** The entries of each tenant, in order of their last calls. */
   readonly #ofTenants = new TenantSets<Entry>();
   readonly #byteSizes = new Map<Tenant, number>();
-  /** The definition last called under an id, with its version. */
+  /** The definition last called under each id, with its version. */
   readonly #versions = new Map<string, { readonly endpoint: Endpoint; readonly version: number }>();
   #versionCount = 0;
   #byteSize = 0;
@@ -115,12 +119,15 @@ export class ResultCache {
     return this.#evictionCount;
   }
 
-  /** Whether answers of the endpoint may be kept at all. */
+  /** Whether answers of the endpoint may be kept. */
   takes({ definition }: Endpoint): boolean {
     return definition.cacheS !== undefined && this.#byteSizeMax > 0;
   }
 
-  /** Where the definition is another one than at the last call, what is kept of the old one goes. */
+  /**
+   * Makes the key of a call. If the definition has changed since the last call, its old answers are
+   * dropped.
+   */
   createKey(call: QueryCall, tenant: Tenant = NO_TENANT): CallKey {
     const { endpoint } = call;
     const { id } = endpoint.definition;
@@ -134,20 +141,21 @@ export class ResultCache {
     return { ...call, tenant, version, text: cacheKeyText({ ...call, version }) };
   }
 
-  /** What is kept and fresh. Counts as a call of it. */
+  /** Finds an answer that has not expired, and counts as a call of it. */
   find(key: CallKey, nowMs: number): KeptEntry | undefined {
     const entry = this.#entries.get(key.text);
     if (entry === undefined) return undefined;
     entry.calledAgainMs = nowMs;
-    // The last one called is the last to leave.
+    // Deleting and adding moves the entry to the end of the eviction order.
     this.#ofTenants.delete(entry.tenant, entry);
     this.#ofTenants.add(entry.tenant, entry);
     return entry.endMs > nowMs ? entry : undefined;
   }
 
   /**
-   * Keeps an answer in the place of an older one. It is not kept when it is too large a part of the
-   * whole, is over already, or when its definition was dropped since its run began; `false` says so.
+   * Keeps an answer and replaces an older one. Returns `false` for an answer that is not kept: it
+   * is too large a fraction of the cache, has expired, or its definition was dropped since its run
+   * began.
    */
   put(key: CallKey, answer: KeptAnswer, times: { madeMs: number; nowMs: number }): boolean {
     const { id, cacheS = 0, warmS } = key.endpoint.definition;
@@ -163,7 +171,7 @@ export class ResultCache {
     }
     const renewMs = madeMs + renewalAgeMs(cacheS * 1000, warmS);
     if (old !== undefined && isSame(old.answer, answer)) {
-      // The same bytes again: what is compressed of them stays good.
+      // The bytes are the same, so their compressed forms stay valid.
       Object.assign(old, { madeMs, endMs, renewMs });
       return true;
     }
@@ -171,14 +179,14 @@ export class ResultCache {
     const made = { key, answer, madeMs, endMs, renewMs };
     if (old === undefined)
       this.#add({ ...made, tenant: key.tenant, calledAgainMs: NEVER, byteSize: 0 });
-    // A renewal is no call: the new answer has the old one's place in the order of calls.
+    // A renewal is not a call: the new answer keeps the old one's place in the order of calls.
     else Object.assign(old, made);
     this.#measure(key.text, answer);
-    // It leaves at once where it alone is more than its tenant's share.
+    // The new entry may have been evicted at once, if it exceeds its tenant's share.
     return this.#entries.has(key.text);
   }
 
-  /** Puts off the next renewal of what is kept, one of which has failed. */
+  /** Postpones the next renewal of an answer after a failed one. */
   putOffRenewal(key: CallKey, nowMs: number): void {
     const entry = this.#entries.get(key.text);
     const { warmS } = key.endpoint.definition;
@@ -187,8 +195,8 @@ export class ResultCache {
   }
 
   /**
-   * Whether it is time to make the answer of this key anew: it is kept, old enough, and was called again within the
-   * last `warm`. What was asked once may never be asked again.
+   * Whether it is time to renew the answer of this key: it is kept, old enough, and was called
+   * again within the last `warm`. An answer that was called once may never be called again.
    */
   isDue(key: CallKey, nowMs: number): boolean {
     const entry = this.#entries.get(key.text);
@@ -197,7 +205,7 @@ export class ResultCache {
     return nowMs - entry.calledAgainMs <= warmS * 1000;
   }
 
-  /** All that are due, the oldest answer first. */
+  /** Lists all due renewals, the oldest answer first. */
   listDue(nowMs: number): CallKey[] {
     return [...this.#entries.values()]
       .filter(({ key }) => this.isDue(key, nowMs))
@@ -205,14 +213,14 @@ export class ResultCache {
       .map(({ key }) => key);
   }
 
-  /** Lets go of the answers whose time is over. */
+  /** Drops expired answers. */
   expire(nowMs: number): void {
     for (const entry of this.#entries.values()) {
       if (entry.endMs <= nowMs) this.#remove(entry);
     }
   }
 
-  /** Lets go of all answers of a definition, and of those still to come from runs under way. */
+  /** Drops all answers of a definition, and does not keep those of running queries. */
   drop(definitionId: string): void {
     this.#versions.delete(definitionId);
     for (const entry of this.#entries.values()) {
@@ -225,7 +233,7 @@ export class ResultCache {
     this.#ofTenants.add(entry.tenant, entry);
   }
 
-  /** Counts the bytes of an answer, which has grown, unless it has left. */
+  /** Counts the bytes of an answer that has grown, unless it was evicted. */
   #measure(text: string, answer: KeptAnswer): void {
     const entry = this.#entries.get(text);
     if (entry?.answer !== answer) return;
@@ -261,14 +269,14 @@ export class ResultCache {
   }
 }
 
-/** Whether callers get the same of both. */
+/** Whether callers get the same from both. */
 function isSame(kept: KeptAnswer, made: KeptAnswer): boolean {
   return kept.digest === made.digest && kept.truncatedTo === made.truncatedTo;
 }
 
 const NEVER = Number.NEGATIVE_INFINITY;
 
-/** The tenant with most bytes. */
+/** Finds the tenant with the most bytes. */
 function findLargest(byteSizes: ReadonlyMap<Tenant, number>): Tenant | undefined {
   let largest: Tenant | undefined;
   let most = 0;
@@ -280,13 +288,17 @@ function findLargest(byteSizes: ReadonlyMap<Tenant, number>): Tenant | undefined
   return largest;
 }
 
-/** How old an answer gets before it is made anew, at the latest with time left for the run. */
+/**
+ * The age at which an answer is renewed, early enough that a run ends before the answer expires.
+ */
 function renewalAgeMs(cacheMs: number, warmS: number | undefined): number {
   if (warmS === undefined) return Number.POSITIVE_INFINITY;
   return Math.min(warmS * 1000, cacheMs - cacheMs / RENEWAL_LEAD_PARTS);
 }
 
-/** Bytes an entry costs; V8 may need two for a character, and the values hold the key's texts again. */
+/**
+ * Bytes of an entry. V8 may need two for a character, and the values contain the key's texts again.
+ */
 function measureEntry(key: CallKey, answer: KeptAnswer): number {
   const queryBytes = key.callerQuery === undefined ? 0 : CACHE_CALLER_QUERY_BYTES;
   return answer.byteSize + 4 * key.text.length + queryBytes + CACHE_ENTRY_BYTES;

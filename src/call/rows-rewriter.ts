@@ -1,15 +1,15 @@
 /**
- * Rewrites the rows of an answer, a JSON array of objects as the engine writes it, in another form:
- * a piece at a time, so that whoever asks can let others have the thread in between.
+ * Converts the rows of an answer, a JSON array of objects as the engine writes it, to another
+ * format. It works in pieces, so that other work can run in between.
  */
 export interface RowsRewriter {
-  /** The next piece, in memory of its own; `undefined` when all has been given. */
+  /** The next piece, in its own memory; `undefined` after the last. */
   next(): Uint8Array | undefined;
 }
 
 /**
- * All pieces end to end, in memory of exactly their size. The event loop turns between them, and the
- * rows must stay as they are meanwhile.
+ * Joins all pieces in memory of exactly their size. The event loop turns between pieces, and the
+ * rows must not change meanwhile.
  */
 export async function rewriteAll(rewriter: RowsRewriter): Promise<Buffer> {
   const pieces: Uint8Array[] = [];
@@ -19,7 +19,7 @@ export async function rewriteAll(rewriter: RowsRewriter): Promise<Buffer> {
     size += piece.length;
     await new Promise(setImmediate);
   }
-  // Not of the pool that small buffers share: a kept slice would keep the whole of it.
+  // Not from the pool of small buffers, because a kept slice would retain the whole pool.
   const bytes = Buffer.allocUnsafeSlow(size);
   let at = 0;
   for (const piece of pieces) {

@@ -1,15 +1,17 @@
 import { ServiceError } from '../errors.ts';
 
-/** A run that was begun. */
+/** A run that has begun. */
 export type BegunRun<Answer> = {
   readonly answer: Promise<Answer>;
-  /** Settles when the engine is done with it, which may be later than `answer`; never rejects. */
+  /** Settles when the engine has finished, possibly later than `answer`; never rejects. */
   readonly ended: Promise<void>;
 };
 
-/** One run and all who wait for its answer. It is cancelled when the last of them has left. */
+/**
+ * One run and all callers that wait for its answer. It is cancelled when the last of them has left.
+ */
 export class SharedRun<Answer> {
-  /** Settles when the engine is done with the run; never rejects. */
+  /** Settles when the engine has finished the run; never rejects. */
   readonly ended: Promise<void>;
   readonly #answer: Promise<Answer>;
   readonly #abort = new AbortController();
@@ -24,16 +26,19 @@ export class SharedRun<Answer> {
     const close = (): void => {
       this.#isOpen = false;
     };
-    // Also says that a failure which nobody waits for any more is no bug.
+    // This also handles a rejection that no caller waits for any more.
     answer.then(close, close);
   }
 
-  /** Whether one more may wait: the answer is still to come, and nobody has given it up. */
+  /** Whether another caller may wait: the answer is pending and the run not cancelled. */
   get isOpen(): boolean {
     return this.#isOpen;
   }
 
-  /** The run's answer, or its error; `query_cancelled` as soon as this caller has gone. */
+  /**
+   * Waits for the run's answer or error; rejects with `query_cancelled` as soon as this caller has
+   * gone.
+   */
   async wait(cancelled: AbortSignal): Promise<Answer> {
     this.#waiterCount += 1;
     let leave = (): void => {};
@@ -57,19 +62,22 @@ export class SharedRun<Answer> {
   }
 }
 
-/** Runs by key: for each key at most one is under way, its cancelled ones among them. */
+/**
+ * Runs by key. Each key has at most one run at a time, including cancelled ones that have not
+ * ended.
+ */
 export class SharedRuns<Answer> {
   readonly #runs = new Map<string, SharedRun<Answer>>();
 
-  /** The run that a caller with this key may wait for. */
+  /** Finds the run that a caller with this key may wait for. */
   find(key: string): SharedRun<Answer> | undefined {
     const run = this.#runs.get(key);
     return run?.isOpen === true ? run : undefined;
   }
 
   /**
-   * Begins one; there must be none to be found. `begin` is given what to wait for before it troubles
-   * the engine: the end of an earlier run with this key that was given up.
+   * Begins a run; none may be open for the key. `begin` gets a promise to wait for first: the end
+   * of an earlier, cancelled run of this key.
    */
   begin(
     key: string,
