@@ -6,10 +6,13 @@ import type { Grant } from './grant.ts';
 import { isMistyped } from './token-text.ts';
 import type { Tokens } from './tokens.ts';
 
-/** Where a token may stand: in a header; in the URL, too; or also as the password of a sender who knows no other way. */
+/**
+ * Where a token may be: in headers only; also in the URL; or also in the password of Basic
+ * authentication, for senders that know nothing else.
+ */
 export type TokenPlaces = 'headers' | 'url' | 'password';
 
-/** Headers that a token is taken from: an answer that depends on the token depends on these. */
+/** Headers that may hold a token. Answers that depend on the token vary by these. */
 export const TOKEN_HEADERS = 'Authorization, X-API-KEY';
 
 const WAYS: Readonly<Record<TokenPlaces, string>> = {
@@ -20,17 +23,17 @@ const WAYS: Readonly<Record<TokenPlaces, string>> = {
 };
 
 /**
- * Basic authentication, whose name is not looked at, and Elasticsearch's own scheme, which is the same with an id
- * for a name: all that many senders know.
+ * Basic authentication, whose user name is ignored, and Elasticsearch's scheme, which has an id
+ * instead of the name. Many senders know only these.
  */
 const NAMED = /^(?:basic|apikey) +([A-Za-z0-9+/_-]+={0,2}) *$/i;
 
-/** Why a token is refused: there is none, there never was such a one, or it has expired. */
+/** Why a token is refused: it is missing, unknown or expired. */
 export const TOKEN_REFUSALS = ['missing', 'unknown', 'expired'] as const;
 
 export type TokenRefusal = (typeof TOKEN_REFUSALS)[number];
 
-/** That a request has no token that opens anything. */
+/** The error for a request without a valid token. */
 export class TokenError extends ServiceError {
   readonly reason: TokenRefusal;
 
@@ -41,10 +44,10 @@ export class TokenError extends ServiceError {
 }
 
 /**
- * Who is calling. The first place that holds a token counts, even when the token in it is wrong.
- * `query` is that of the URL.
+ * Finds the grant of the caller. The first place that holds a token counts, even if that token is
+ * wrong. `query` is the query string of the URL.
  *
- * @throws TokenError when there is no token, or one that is not known.
+ * @throws TokenError when the token is missing, unknown or expired.
  */
 export function authenticate(
   tokens: Tokens,
@@ -68,7 +71,7 @@ export function authenticate(
   );
 }
 
-/** Whether a header holds a token, right or wrong. */
+/** Whether a header holds a token, valid or not. */
 export function bringsToken(request: IncomingMessage): boolean {
   return findInHeaders(request) !== undefined;
 }
@@ -88,7 +91,7 @@ function findInUrl(query: ParameterTexts): string | undefined {
   return texts[0] === '' ? undefined : texts[0];
 }
 
-/** The token of `name:token` in base64. */
+/** Decodes the token of `name:token` in base64. */
 function findPassword({ headers }: IncomingMessage): string | undefined {
   const named = NAMED.exec(headers.authorization ?? '')?.[1];
   if (named === undefined) return undefined;

@@ -13,12 +13,12 @@ const KINDS = [
   readonly setting: string;
 }[];
 
-/** What the settings say of tokens. */
+/** The settings of tokens. */
 export type TokenSettings = {
   readonly [Setting in (typeof KINDS)[number]['setting']]: string | undefined;
 };
 
-/** A token that was made just now: the one moment its text is known. */
+/** A new token. Its text is known only now. */
 export type NewToken = {
   readonly id: string;
   readonly name: string;
@@ -26,7 +26,9 @@ export type NewToken = {
   readonly scopes: readonly Scope[];
 };
 
-/** The variable that sets the token of a name: `PRIVATE_ACCESS_TOKEN`, `PUBLIC_ACCESS_TOKEN`. */
+/**
+ * The variable that sets the token of this name: `PRIVATE_ACCESS_TOKEN` or `PUBLIC_ACCESS_TOKEN`.
+ */
 export function formatVariable(name: string): string {
   return `${name.toUpperCase()}_ACCESS_TOKEN`;
 }
@@ -49,7 +51,9 @@ export function isReplaced(record: TokenRecord, settings: readonly TokenRecord[]
   return given !== undefined && given.sha256 !== record.sha256 && isOfStart(record);
 }
 
-/** Whether a start made a token, as far as it shows: it has the name and the scopes, and is bound to nothing. */
+/**
+ * Whether a start probably made a token: it has the name and the scopes, and no other restriction.
+ */
 function isOfStart({ name, scopes, ...rest }: TokenRecord): boolean {
   const kind = KINDS.find((each) => each.name === name);
   const { projects, sources, endpoints, default_source, expires_at } = rest;
@@ -57,7 +61,7 @@ function isOfStart({ name, scopes, ...rest }: TokenRecord): boolean {
   return scopes.join() === kind?.scopes.join() && bounds.every((bound) => bound === undefined);
 }
 
-/** New tokens of the names that are free, where no token may manage the service; else none. */
+/** Makes tokens for the free names if no token may manage the service; else none. */
 export function missingTokens(
   known: readonly TokenRecord[],
   nowMs: number,

@@ -9,33 +9,33 @@ export const SCOPES = ['ingest', 'query', 'manage'] as const;
 /** `ingest`: post logs. `query`: call endpoints. `manage`: see and change the service itself. */
 export type Scope = (typeof SCOPES)[number];
 
-/** All there are, or those of a list. */
+/** All, or only the names in a list. */
 type Allowed = 'all' | readonly string[];
 
-/** What the bearer of a token may do. */
+/** What a token allows. */
 export type Grant = {
-  /** Of the token; names may come again when it is gone. */
+  /** The id of the token. Unlike a name, it is never reused. */
   readonly id: string;
   readonly name: string;
   readonly scopes: readonly Scope[];
-  /** Project keys that it reads and posts for. */
+  /** Projects that it may read and post for. */
   readonly projects: Allowed;
-  /** Names of the sources that it reads and posts to. */
+  /** Names of the sources that it may read and post to. */
   readonly sources: Allowed;
-  /** Names or ids of the endpoints that it calls. */
+  /** Names or ids of the endpoints that it may call. */
   readonly endpoints: Allowed;
-  /** Name of the source of posts that name none. */
+  /** The source of posts that name none. */
   readonly defaultSource?: string | undefined;
-  /** Milliseconds since the epoch, on the machine's clock. */
+  /** Expiry in milliseconds since the epoch, on the machine's clock. */
   readonly expiresMs?: number | undefined;
 };
 
-/** What the bearer of a token may read, whatever is asked. */
+/** The reach of a token's queries. */
 export function toReach({ projects, sources }: Grant): Reach {
   return { projects, sources };
 }
 
-/** @throws ServiceError when the token does not have the scope. */
+/** @throws ServiceError when the token lacks the scope. */
 export function authorize(grant: Grant, scope: Scope): void {
   if (grant.scopes.includes(scope)) return;
   throw new ServiceError(
@@ -49,8 +49,8 @@ export function mayUseSource({ sources }: Grant, { name }: Pick<Source, 'name'>)
 }
 
 /**
- * `source` is what was found under the name that was called, if anything was. A token that is bound to sources gets
- * one answer for those of others and for those that do not exist, so that it does not learn which exist.
+ * `source` is the source of the called name, if it exists. A token that is bound to sources gets
+ * the same answer for other sources and for missing ones, so that it cannot learn which exist.
  *
  * @throws ServiceError when the token is bound to other sources.
  */
@@ -65,7 +65,8 @@ export function authorizeSource(
 }
 
 /**
- * The source of posts that name none: its name is the operator's, and not told to a sender who may not use it.
+ * Checks the source of posts that name none. The error hides its name, which the operator chose,
+ * from senders that may not use it.
  *
  * @throws ServiceError when the token is bound to other sources.
  */
@@ -74,10 +75,10 @@ export function authorizeDefaultSource(grant: Grant, source: Pick<Source, 'name'
 }
 
 /**
- * Events as they are stored, and not what an endpoint makes of them: a token that is narrowed to endpoints has
- * none of them.
+ * Checks access to stored events. A token that is bound to endpoints has none, because it may read
+ * only their answers.
  *
- * @throws ServiceError when the token is narrowed to other sources, or to endpoints.
+ * @throws ServiceError when the token is bound to other sources, or to endpoints.
  */
 export function authorizeEvents(
   grant: Grant,
@@ -96,7 +97,10 @@ export function authorizeProject(grant: Grant, project: string): void {
   throw outOfReach(grant, `the project ${echo(project)}`);
 }
 
-/** Whether a token may be told names that it does not know: one that is bound to some must not learn others. */
+/**
+ * Whether error messages may suggest names to a token. One that is bound to some names must not
+ * learn others.
+ */
 export function mayLearnNames({ sources, endpoints }: Grant): boolean {
   return sources === 'all' && endpoints === 'all';
 }
@@ -108,10 +112,10 @@ export function mayCall({ endpoints }: Grant, { id, name, aliases }: Named): boo
 }
 
 /**
- * `definition` is what was found under the name that was called. A narrowed token is told the same of what it may
- * not call and of what is not there, so that it does not learn what is.
+ * `definition` is the definition of the called name, if it exists. A bound token gets the same
+ * answer for forbidden definitions and for missing ones, so that it cannot learn which exist.
  *
- * @throws ServiceError when the token is narrowed to other endpoints.
+ * @throws ServiceError when the token is bound to other endpoints.
  */
 export function authorizeCall(grant: Grant, called: string, definition: Named | undefined): void {
   if (grant.endpoints === 'all') return;

@@ -5,19 +5,22 @@ import type { Disk } from '../../ingest/disk/disk.ts';
 /** Name of the file, in the store folder. */
 export const QUOTA_FILE = 'quota-use';
 
-/** Events and bytes that were taken in. */
+/** Events and bytes that were accepted. */
 export type DailyUse = { readonly events: number; readonly bytes: number };
 
-/** What was taken in of each owner of a quota. Days are UTC days, counted from the epoch. */
+/** The use of each owner of a quota. Days are UTC days, counted from the epoch. */
 export type QuotaState = {
   readonly day: number;
-  /** Of that day. */
+  /** The uses of that day by owner. */
   readonly uses: Readonly<Record<string, DailyUse>>;
-  /** Of owners of a quota of stored bytes, as `StoredBytes` writes them; absent in files of earlier versions. */
+  /** Stored bytes by owner, as `StoredBytes` formats them; absent in files of earlier versions. */
   readonly stored?: Readonly<Record<string, string>>;
 };
 
-/** The file that keeps what has been used of quotas, with a checksum. Only the owner of the data folder writes it. */
+/**
+ * The file that keeps the use of quotas, with a checksum. Only the owner of the data folder writes
+ * it.
+ */
 export class QuotaFile {
   readonly path: string;
   readonly #disk: Disk;
@@ -28,12 +31,12 @@ export class QuotaFile {
     this.#disk = disk;
   }
 
-  /** Rejects with a `DiskError` when the file is there and cannot be read. */
+  /** Rejects with a `DiskError` when the file exists and cannot be read. */
   read(): Promise<QuotaState | 'missing' | 'damaged'> {
     return readCheckedJson<QuotaState>(this.#disk, this.path);
   }
 
-  /** After a crash there is the state from before or this one. Rejects with a `DiskError`. */
+  /** Replaces the state; a crash leaves the old or the new one. Rejects with a `DiskError`. */
   write(state: QuotaState): Promise<void> {
     return writeChecked(this.#disk, this.path, `${JSON.stringify(state)}\n`);
   }

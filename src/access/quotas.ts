@@ -7,7 +7,7 @@ import type { Grant } from './grant.ts';
 import type { DailyUse, QuotaFile, QuotaState } from './quota-file.ts';
 import { StoredBytes } from './stored-bytes.ts';
 
-/** What is posted on one UTC day, of which `DailyUse` counts either. */
+/** Quotas of one UTC day, which `DailyUse` counts. */
 const DAILY_KINDS = ['events', 'bytes'] as const;
 
 export const QUOTA_KINDS = [...DAILY_KINDS, 'stored_bytes'] as const;
@@ -18,10 +18,10 @@ export const QUOTA_OWNERS = ['token', 'project'] as const;
 
 export type QuotaOwner = (typeof QUOTA_OWNERS)[number];
 
-/** How much may be posted on one UTC day, and within the retention; any amount of a kind that is left out. */
+/** How much may be posted on one UTC day, and within the retention. A missing kind is unlimited. */
 export type Quota = { readonly [kind in QuotaKind]?: number | undefined };
 
-/** A quota that a post is held against, and the name its use is counted under. */
+/** A quota that applies to a post, and the name its use is counted under. */
 type Applied = {
   readonly owner: QuotaOwner;
   readonly key: string;
@@ -34,16 +34,17 @@ const NOTHING: DailyUse = { events: 0, bytes: 0 };
 const DAY_MS = 86_400_000;
 
 /**
- * Holds posts against quotas of events and bytes by UTC day, and of stored bytes. A token has its own quota. One that
- * has none, and is bound to one project, shares the quota of its project with the other tokens of it. So a project needs
- * no entry anywhere, and one that may post more is given a token with a quota of its own. A post of several projects is
- * held against none of theirs: refusing it for one would lose events of the others.
+ * Checks posts against quotas of events and bytes by UTC day, and of stored bytes. A token may have
+ * its own quota. Tokens without one that are bound to one project share the quota of that project,
+ * so a project needs no configuration, and one that may post more gets a token with its own quota.
+ * Posts of several projects are exempt from projects' quotas, because a refusal for one project
+ * would lose events of the others.
  *
- * A segment holds many projects, so stored bytes are those that were posted within the retention.
+ * A segment holds many projects, so stored bytes are the bytes posted within the retention.
  *
- * A post is refused once a quota is used up: the one that reaches it is taken whole, as are those that are under way
- * then. What was stored is counted in memory and written every QUOTA_WRITE_MS, so a crash forgets no more. Days are
- * those of the machine's clock.
+ * Posts are refused once a quota is used up. The post that reaches it is accepted whole, as are
+ * those in progress then. Use is counted in memory and written every QUOTA_WRITE_MS, so a crash
+ * forgets at most that. Days are days of the machine's clock.
  */
 export class Quotas {
   readonly #ofToken: (id: string) => Quota | undefined;
@@ -55,14 +56,14 @@ export class Quotas {
   readonly #log: Log;
   readonly #onRefused: (owner: QuotaOwner, kind: QuotaKind) => void;
   #day = 0;
-  /** What was used on `#day`, by owner. */
+  /** The use on `#day`, by owner. */
   #uses = new Map<string, DailyUse>();
-  /** Of owners that had a quota of stored bytes when they posted. */
+  /** Stored bytes of owners that had such a quota when they posted. */
   #stored = new Map<string, StoredBytes>();
-  /** Whether what is on disk is older. */
+  /** Whether memory is newer than the file. */
   #isDue = false;
   #writtenMs = Number.NEGATIVE_INFINITY;
-  /** Set while a write is under way; never rejects. */
+  /** The running write; never rejects. */
   #writing: Promise<void> | undefined;
   #isFailing = false;
 
@@ -77,7 +78,7 @@ export class Quotas {
     this.#onRefused = options.onRefused ?? (() => {});
   }
 
-  /** Goes on with what was written last. Rejects with a `DiskError` when that cannot be read. */
+  /** Continues from the file. Rejects with a `DiskError` when it cannot be read. */
   static async open(options: QuotaOptions): Promise<Quotas> {
     const quotas = new Quotas(options);
     const state = await options.file.read();
@@ -95,7 +96,7 @@ export class Quotas {
     return quotas;
   }
 
-  /** @throws ServiceError `quota_exceeded` when a quota that the token posts under is used up. */
+  /** @throws ServiceError `quota_exceeded` when a quota that applies to the token is used up. */
   check(grant: Grant): void {
     this.#beginDay();
     for (const kind of DAILY_KINDS) {
@@ -110,7 +111,7 @@ export class Quotas {
     if (stored !== undefined && stored.total >= quota.max) this.#refuseStored(grant, quota, stored);
   }
 
-  /** Counts what was stored of a post. */
+  /** Counts the stored part of a post. */
   count(grant: Grant, stored: DailyUse): void {
     this.#beginDay();
     for (const { key, quota } of this.#listOwners(grant)) {
@@ -121,24 +122,26 @@ export class Quotas {
     }
   }
 
-  /** What was posted today with a token that has a quota of its own. */
+  /** What was posted today with a token that has its own quota. */
   usedByToken(id: string): DailyUse {
     this.#beginDay();
     return this.#uses.get(tokenKey(id)) ?? NOTHING;
   }
 
-  /** The bytes within the retention that were posted with a token while it had a quota of stored bytes. */
+  /**
+   * Bytes within the retention that were posted with a token while it had a quota of stored bytes.
+   */
   storedByToken(id: string): number {
     this.#beginDay();
     return this.#stored.get(tokenKey(id))?.total ?? 0;
   }
 
-  /** To be called about once a second. */
+  /** Call it about once a second. */
   tick(): void {
     if (this.#isDue && this.#monotonicMs() - this.#writtenMs >= QUOTA_WRITE_MS) this.#write();
   }
 
-  /** Resolves when all is written. */
+  /** Resolves when everything is written. */
   async close(): Promise<void> {
     await this.#writing;
     if (this.#isDue) this.#write();
@@ -193,14 +196,14 @@ export class Quotas {
     );
   }
 
-  /** A sender waits for the end of the day at most: a quota may be raised meanwhile. */
+  /** `Retry-After` is at most the end of the day, because a quota may be raised meanwhile. */
   #refuse({ owner, kind }: Applied, message: string): never {
     this.#onRefused(owner, kind);
     const retryAfterS = Math.ceil(((this.#day + 1) * DAY_MS - this.#wallMs()) / 1000);
     throw new ServiceError('quota_exceeded', message, { retryAfterS });
   }
 
-  /** To be called before a use is read or counted: on a new day nothing is used yet. */
+  /** Resets the daily uses on a new day. Call it before reading or counting one. */
   #beginDay(): void {
     const day = Math.floor(this.#wallMs() / DAY_MS);
     if (day === this.#day) return;
@@ -237,7 +240,7 @@ export class Quotas {
       this.#isFailing = false;
     } catch (error) {
       if (!(error instanceof DiskError)) throw error;
-      // Reported once until a write succeeds; the next tick tries again.
+      // Reported once until a write succeeds; each tick tries again.
       if (!this.#isFailing) {
         this.#log({ level: 'error', event: 'quota_use_write_failed', error: error.message });
       }
@@ -250,9 +253,9 @@ export class Quotas {
 export type QuotaOptions = {
   /** The quota of the token with this id, if it has one. */
   readonly ofToken: (id: string) => Quota | undefined;
-  /** Of each project. */
+  /** The quota of each project. */
   readonly ofProject: Quota;
-  /** How long logs are kept. */
+  /** The retention of logs. */
   readonly retentionDays: number;
   /** The machine's clock. */
   readonly wallMs: () => number;
@@ -262,7 +265,7 @@ export type QuotaOptions = {
   readonly onRefused?: ((owner: QuotaOwner, kind: QuotaKind) => void) | undefined;
 };
 
-/** The project that a token is bound to, where it is one. */
+/** The project of a token that is bound to exactly one. */
 function onlyProject({ projects }: Grant): string | undefined {
   return projects !== 'all' && projects.length === 1 ? projects[0] : undefined;
 }
@@ -271,7 +274,7 @@ function ownerText(grant: Grant, { owner }: Applied): string {
   return `the ${owner} ${echo(owner === 'token' ? grant.name : (onlyProject(grant) ?? ''))}`;
 }
 
-/** When a day begins. */
+/** The start of a day in ISO 8601. */
 function isoDay(day: number): string {
   return new Date(day * DAY_MS).toISOString();
 }

@@ -9,28 +9,28 @@ import {
 } from '../limits.ts';
 import type { TokenError, TokenRefusal } from './authenticate.ts';
 
-/** The connection that a wrong token came on. */
+/** The connection that a wrong token came over. */
 type Caller = Pick<Socket, 'remoteAddress' | 'on' | 'off'>;
 
 /** Wrong tokens of one address since `startMs`. */
 type Attempts = { readonly startMs: number; count: number };
 
 /**
- * Counts the tokens that are refused, and slows down an address from which many wrong ones come: whoever guesses, or
- * sends with a token that is no more, is answered later. A token that is known never waits, whatever others send
- * from its address. Behind a proxy all callers have the address of the proxy: headers such as `X-Forwarded-For`, which
- * a caller can write itself, are not looked at.
+ * Counts refused tokens and delays further refusals for addresses that send many, which slows down
+ * guessing and senders with a revoked token. A valid token never waits, whatever else comes from
+ * its address. Behind a proxy, all callers share the proxy's address: `X-Forwarded-For` and similar
+ * headers are ignored, because callers can forge them.
  */
 export class RefusedTokens {
   readonly #nowMs: () => number;
   readonly #waitMs: number;
   readonly #onRefused: (reason: TokenRefusal) => void;
-  /** By address; whose minute began first is first. */
+  /** Attempts by address, in order of `startMs`. */
   readonly #attempts = new Map<string, Attempts>();
   #waitingCount = 0;
 
   constructor(options: {
-    /** The monotonic clock. */
+    /** The monotonic clock, in milliseconds. */
     readonly nowMs: () => number;
     readonly waitMs?: number | undefined;
     readonly onRefused?: (reason: TokenRefusal) => void;
@@ -41,9 +41,9 @@ export class RefusedTokens {
   }
 
   /**
-   * Resolves when the refusal may be told, or its caller has gone.
+   * Resolves when the refusal may be sent, or its caller has gone.
    *
-   * @throws ServiceError `tokens_refused` when too many wait already.
+   * @throws ServiceError `tokens_refused` when too many refusals wait already.
    */
   async hold(refusal: TokenError, caller: Caller): Promise<void> {
     this.#onRefused(refusal.reason);
@@ -70,7 +70,7 @@ export class RefusedTokens {
     });
   }
 
-  /** How many wrong tokens came from an address of late, with this one. */
+  /** Counts a wrong token, and returns how many came recently from its address. */
   #countAttempts(address: string): number {
     const nowMs = this.#nowMs();
     for (const [known, { startMs }] of this.#attempts) {

@@ -1,16 +1,16 @@
 /**
- * The bytes that one owner of a quota posted, by UTC day (counted from the epoch), for as long as logs of that day are
- * kept: of a day and the `retentionDays` before it, since a day's logs are deleted when all of them are past the retention.
+ * The bytes that one owner of a quota posted, by UTC day counted from the epoch, over a day and the
+ * `retentionDays` before it: a day's logs are deleted when all of them are past the retention.
  *
  * Invariant: `total` is the sum over all days.
  */
 export class StoredBytes {
   readonly #byDay = new Map<number, number>();
   #total = 0;
-  /** `toText` of all days but one. */
+  /** The cached text of all days except the current one. */
   #others: { readonly day: number; readonly text: string } | undefined;
 
-  /** What `toText` wrote. */
+  /** Parses what `toText` formatted. */
   static parse(text: string): StoredBytes {
     const stored = new StoredBytes();
     for (const pair of text.split(' ')) {
@@ -30,7 +30,7 @@ export class StoredBytes {
     this.#total += bytes;
   }
 
-  /** Forgets the days of which all logs are deleted on `today`. */
+  /** Drops the days whose logs are all deleted on `today`. */
   dropBefore(today: number, retentionDays: number): void {
     for (const [day, bytes] of this.#byDay) {
       if (day + retentionDays >= today) continue;
@@ -40,7 +40,7 @@ export class StoredBytes {
     }
   }
 
-  /** The first day on which so much is deleted that less than `max` is left. `max` is at least 1. */
+  /** The first day on which deletion brings the total below `max`, which is at least 1. */
   dayBelow(max: number, retentionDays: number): number {
     let left = this.#total;
     let last = 0;
@@ -53,8 +53,9 @@ export class StoredBytes {
   }
 
   /**
-   * `day:bytes`, with spaces between. What was posted before `today` stays as it is until the day ends, so its text is kept:
-   * of thousands of projects it is some megabytes, and is written every half a minute.
+   * Formats `day:bytes` items with spaces between. The text of days before `today` is cached until
+   * the day ends: for thousands of projects it takes some megabytes, and is written every half
+   * minute.
    */
   toText(today: number): string {
     if (this.#others?.day !== today) {

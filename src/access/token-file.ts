@@ -14,25 +14,25 @@ import { writeFileAtomically } from '../atomic-file.ts';
 import { StartError } from '../start-error.ts';
 import { TOKEN_FILE, TOKEN_FILE_1, type TokenRecord } from './token-record.ts';
 
-/** Its name in a data folder; a copy lies beside it. */
+/** Its name in the data folder, which also holds a copy. */
 export const TOKEN_FILE_NAME = 'tokens.json';
 
-/** What the file of tokens holds. */
+/** The contents of the token file. */
 export type ReadTokens = {
   readonly version: number;
   readonly tokens: TokenRecord[];
-  /** The file and its copy are whole and the same. */
+  /** Whether the file and its copy are intact and equal. */
   readonly isPaired: boolean;
-  /** One of the two is damaged; the other has every token. */
+  /** Whether one of the two is damaged; the other has every token. */
   readonly isDamaged: boolean;
 };
 
 /**
- * The file of a data folder that keeps the digests of its tokens, and a copy of it, each with a checksum. Only who
- * holds the folder's lock writes them.
+ * The file in a data folder that keeps the digests of its tokens, and a copy, each with a checksum.
+ * Only the holder of the folder's lock writes them.
  *
- * Law: one damaged file changes no token. Where both are damaged there is no answer: an older state could let a
- * revoked token in again.
+ * Invariant: damage to one file changes no token. If both are damaged, reading fails, because an
+ * older state could accept a revoked token again.
  */
 export class TokenFile {
   readonly #path: string;
@@ -44,9 +44,9 @@ export class TokenFile {
   }
 
   /**
-   * `undefined` where there is no file. One of version 1 is read as what it would be today.
+   * Reads the tokens; `undefined` without a file. Version 1 is converted.
    *
-   * @throws StartError when it cannot be read, or is not what this wrote.
+   * @throws StartError when the file cannot be read, or was not written by weir.
    */
   async read(): Promise<ReadTokens | undefined> {
     const pair = judgePair(await readOrMissing(this.#path), await readOrMissing(this.#copyPath));
@@ -68,8 +68,8 @@ export class TokenFile {
   }
 
   /**
-   * When this resolves the tokens outlast a crash, and damage to one of the files; until then those from before
-   * may be there. Only the owner may read the files.
+   * Replaces the tokens. When it resolves, they survive a crash and damage to one of the files;
+   * before, the old ones may be on disk. Only the owner may read the files.
    *
    * @throws StartError when it cannot be written.
    */
@@ -95,7 +95,7 @@ async function readOrMissing(path: string): Promise<Uint8Array | undefined> {
   }
 }
 
-/** Throws when it is not what a version wrote. */
+/** Parses the body; throws if no version wrote it. */
 function tokensIn(body: Uint8Array): Pick<ReadTokens, 'version' | 'tokens'> {
   const value: unknown = JSON.parse(Buffer.from(body).toString('utf8'));
   const old = TOKEN_FILE_1.safeParse(value);

@@ -6,16 +6,16 @@ import { NAME_LENGTH_MAX, NARROWED_NAMES_MAX, PROJECT_LENGTH_MAX } from '../limi
 import { type Grant, SCOPES } from './grant.ts';
 import { NARROWING, QUOTA, type TokenRecord } from './token-record.ts';
 
-/** What somebody wants of a new token. */
+/** A request for a new token. */
 export type TokenOrder = Omit<TokenRecord, 'id' | 'sha256' | 'created_at'>;
 
-/** What an order is held against. */
+/** What a request is checked against. */
 export type OrderContext = {
   readonly nowMs: number;
   readonly hasSource: (name: string) => boolean;
-  /** Absent where endpoints are not known. */
+  /** Absent if the endpoints are unknown. */
   readonly hasEndpoint?: (idOrName: string) => boolean;
-  /** Who asks; absent: whoever has the folder. */
+  /** The grant of the requester; absent for the owner of the folder. */
   readonly maker?: Grant;
 };
 
@@ -44,7 +44,7 @@ function scopesError({ input }: { readonly input?: unknown }): string {
   return `scopes must be a list of any of ${formatChoices(SCOPES)}; got ${echoValue(input)}`;
 }
 
-/** What the lists of an order may hold, for its errors. */
+/** What the lists of a request may contain, for its errors. */
 const LISTS: ReadonlyMap<unknown, string> = new Map([
   ['projects', `project keys of 1 to ${PROJECT_LENGTH_MAX} characters`],
   ['sources', 'names of sources'],
@@ -52,10 +52,12 @@ const LISTS: ReadonlyMap<unknown, string> = new Map([
 ]);
 
 /**
- * Reads an order out of JSON. A token that may manage cannot be bound to anything: it makes and revokes tokens and
- * sees all of the service. Nor can any token make one that may do more than itself, or that outlasts it.
+ * Parses a request for a token from JSON. A token that may manage cannot be bound to anything,
+ * because it makes and revokes tokens and sees the whole service. A token cannot make one that may
+ * do more than itself or that outlives it.
  *
- * @throws ServiceError `invalid_body` for what is not understood, `forbidden` for what the maker may not give.
+ * @throws ServiceError `invalid_body` for an invalid request, `forbidden` for one that exceeds the
+ * requester's grant.
  */
 export function parseTokenOrder(value: unknown, context: OrderContext): TokenOrder {
   const parsed = ORDER.safeParse(value);
@@ -78,10 +80,10 @@ const QUOTA_CHANGE = z.strictObject({
   stored_bytes: QUOTA.stored_bytes.nullable(),
 });
 
-/** Another quota of a token: what is left out stays, and null takes it away. */
+/** A change of a token's quota: a missing kind stays, null removes it. */
 export type QuotaChange = z.infer<typeof QUOTA_CHANGE>;
 
-/** @throws ServiceError `invalid_body` for what is not understood. */
+/** @throws ServiceError `invalid_body` for an invalid change. */
 export function parseQuotaChange(value: unknown): QuotaChange {
   const parsed = QUOTA_CHANGE.safeParse(value);
   if (parsed.success) return parsed.data;

@@ -7,7 +7,7 @@ const NAME = z.string().min(1).max(NAME_LENGTH_MAX);
 const SHA256 = z.string().regex(/^[0-9a-f]{64}$/);
 const TIME = z.iso.datetime();
 
-/** What a token is bound to, by the names that requests, answers and the file have. */
+/** The restrictions of a token, with their names in requests, answers and the file. */
 export const NARROWING = {
   projects: z.array(z.string().min(1).max(PROJECT_LENGTH_MAX)).min(1).max(NARROWED_NAMES_MAX),
   sources: z.array(NAME).min(1).max(NARROWED_NAMES_MAX),
@@ -35,16 +35,16 @@ const RECORD = z.strictObject({
   expires_at: TIME.optional(),
 });
 
-/** A token as it is kept: never its text. */
+/** A stored token, without its text. */
 export type TokenRecord = z.infer<typeof RECORD>;
 
-/** What `tokens.json` holds. */
+/** The contents of `tokens.json`. */
 export const TOKEN_FILE = z.object({
   version: z.literal(2),
   tokens: z.array(RECORD).max(TOKENS_MAX),
 });
 
-/** … as earlier versions wrote it. */
+/** The contents of `tokens.json` as earlier versions wrote it. */
 export const TOKEN_FILE_1 = z.object({
   version: z.literal(1),
   tokens: z.array(z.object({ name: NAME, scopes: z.array(z.enum(SCOPES)), sha256: SHA256 })).min(1),

@@ -2,25 +2,26 @@ import { hash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 /**
- * What every token of ours begins with: by it, and by the fixed length, programs that look for secrets in code and
- * logs find one.
+ * The prefix of every generated token. With the fixed length, it lets secret scanners find tokens
+ * in code and logs.
  */
 const PREFIX = 'weir_';
 
-/** Bytes of randomness: none guesses 2^256. */
+/** Random bytes of a token: 2^256 values cannot be guessed. */
 const SECRET_SIZE = 32;
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-/** Digits that 32 bytes take in base 62, and those that 32 bits take. */
+/** Base-62 digits for 32 bytes, and for 32 bits. */
 const SECRET_LENGTH = 43;
 const CHECK_LENGTH = 6;
 
 const SHAPE = new RegExp(`^${PREFIX}[0-9A-Za-z]{${SECRET_LENGTH + CHECK_LENGTH}}$`);
 
 /**
- * A new token: `weir_`, 32 random bytes in base 62, and the CRC-32 of these digits in base 62. The check tells a
- * token that was mistyped or cut off from one that is not known; it keeps nobody out.
+ * Generates a token: `weir_`, 32 random bytes in base 62, and the CRC-32 of these digits in base
+ * 62. The checksum distinguishes mistyped or truncated tokens from unknown ones; it adds no
+ * security.
  */
 export function newTokenText(): string {
   const secret = inBase62(BigInt(`0x${randomBytes(SECRET_SIZE).toString('hex')}`), SECRET_LENGTH);
@@ -28,8 +29,8 @@ export function newTokenText(): string {
 }
 
 /**
- * Whether a text is meant to be a token of ours, and was not copied whole. Tokens of the settings, and those of
- * older versions, look otherwise: that they are not known has to be known before.
+ * Whether a text looks like a generated token with an error in it. Tokens of the settings and of
+ * older versions look different, so call it only for unknown tokens.
  */
 export function isMistyped(text: string): boolean {
   if (!text.startsWith(PREFIX)) return false;
@@ -37,7 +38,7 @@ export function isMistyped(text: string): boolean {
   return computeCheck(text.slice(PREFIX.length, -CHECK_LENGTH)) !== text.slice(-CHECK_LENGTH);
 }
 
-/** What is kept of a token, in hexadecimal. */
+/** The digest of a token that is stored, in hexadecimal. */
 export function sha256Of(token: string): string {
   return hash('sha256', token, 'hex');
 }

@@ -18,18 +18,18 @@ import type { QuotaChange, TokenOrder } from './token-order.ts';
 import { findQuota, type TokenRecord, toGrant } from './token-record.ts';
 import { newTokenText, sha256Of } from './token-text.ts';
 
-/** Where a token comes from: what the settings give is theirs to take back. */
+/** Where a token comes from. Tokens of the settings can only be removed there. */
 export type TokenOrigin = 'settings' | 'file';
 
-/** A token as whoever manages sees it. */
+/** A token as listed to those who manage the service. */
 export type KnownToken = Omit<TokenRecord, 'sha256'> & { readonly from: TokenOrigin };
 
 export type OpenedTokens = {
   readonly tokens: Tokens;
   readonly made: readonly NewToken[];
-  /** Names of tokens of earlier starts that the settings replace: they are revoked. */
+  /** Names of generated tokens that the settings replace; they are revoked. */
   readonly replaced: readonly string[];
-  /** One of the two files was damaged, and is written anew from the other. */
+  /** Whether one of the two files was damaged and is rewritten from the other. */
   readonly isRepaired: boolean;
 };
 
@@ -41,22 +41,22 @@ type Entry = {
 };
 
 /**
- * The tokens the service knows, as digests. What was changed is in the file before it counts, and counts from the
- * moment its change resolves.
+ * The tokens of the service, as digests. A change is written to the file first, and takes effect
+ * when it resolves.
  *
- * Invariant: a token that is made here has a name of its own.
+ * Invariant: every token that is made here has a unique name.
  */
 export class Tokens {
   readonly #file: TokenFile;
   readonly #wallMs: () => number;
-  /** By what `#computeKey` makes of a digest. */
+  /** Entries by the `#computeKey` of their digest. */
   readonly #entries = new Map<string, Entry>();
-  /** By ids. */
+  /** Quotas by token id. */
   readonly #quotas = new Map<string, Quota>();
-  /** What its bearers may have in hand still. */
+  /** Revoked grants that requests may still hold. */
   readonly #revoked = new WeakSet<Grant>();
   readonly #secret = randomBytes(32).toString('hex');
-  /** Each begins with what the one before left. */
+  /** Runs changes one after another. */
   readonly #changes = new SerialWork();
 
   constructor(
@@ -66,47 +66,50 @@ export class Tokens {
     this.#file = file;
     this.#wallMs = wallMs;
     for (const record of records.file) this.#add(record, 'file');
-    // A text that is in both has what the settings give.
+    // For a text in both, the settings take precedence.
     for (const record of records.settings) this.#add(record, 'settings');
   }
 
   /**
-   * What a text grants; `expired` when it did so once. Takes the same time however many tokens there are. How long a
-   * look-up takes may tell of the key it is made by, and that is a hash with a secret of this process: nobody can
-   * make one, nor learn from one anything about a token or its digest. The digests themselves are
-   * compared in a time that tells nothing.
+   * Finds the grant of a token; `expired` if it has expired. The time does not depend on the number
+   * of tokens. The look-up's duration may depend on the key, but the key is a hash with a secret of
+   * this process: nobody can construct one, or learn a token or a digest from it. Digests are
+   * compared in constant time.
    */
   find(token: string): Grant | 'expired' | undefined {
-    // In one step: every call passes here, and an object to hash with costs more than the hash.
+    // The one-shot `hash`, because every call passes here and a hash object costs more than the
+    // hash.
     const digest = hash('sha256', token, 'buffer');
     const entry = this.#entries.get(this.#computeKey(digest));
     if (entry === undefined || !timingSafeEqual(entry.digest, digest)) return undefined;
     return this.#isOver(entry.grant) ? 'expired' : entry.grant;
   }
 
-  /** Whether what was found before holds still: for what goes on for long. */
+  /** Whether a grant is still valid, for long-lived requests. */
   stillGrants(grant: Grant): boolean {
     return !this.#revoked.has(grant) && !this.#isOver(grant);
   }
 
-  /** All, those of the settings first. */
+  /** All tokens, those of the settings first. */
   list(): readonly KnownToken[] {
     const known = Array.from(this.#entries.values(), toKnownToken);
     const rank = ({ from }: KnownToken) => (from === 'settings' ? 0 : 1);
     return known.sort((left, right) => rank(left) - rank(right));
   }
 
-  /** @throws ServiceError when there is none. */
+  /** @throws ServiceError when no token has the id. */
   mustFindById(id: string): KnownToken {
     return toKnownToken(this.#mustFind(id));
   }
 
-  /** How much may be posted with the token of this id; `undefined`: any amount. */
+  /** The quota of the token with this id; `undefined` if unlimited. */
   findQuota(id: string): Quota | undefined {
     return this.#quotas.get(id);
   }
 
-  /** @throws ServiceError when there is none, when it is one of the settings, or it cannot be written. */
+  /**
+   * @throws ServiceError when the token is missing, is one of the settings, or cannot be written.
+   */
   changeQuota(id: string, change: QuotaChange): Promise<KnownToken> {
     return this.#changes.run(async () => {
       const entry = this.#mustFindOfFile(id);
@@ -127,7 +130,10 @@ export class Tokens {
     });
   }
 
-  /** @throws ServiceError when its name is taken, there are too many, or it cannot be written. */
+  /**
+   * @throws ServiceError when the name is taken, there are too many tokens, or the file cannot be
+   * written.
+   */
   create(order: TokenOrder): Promise<NewToken> {
     return this.#changes.run(async () => {
       const records = this.#recordsOfFile();
@@ -148,7 +154,10 @@ export class Tokens {
     });
   }
 
-  /** @throws ServiceError when there is none, when it is one of the settings, or it cannot be written. */
+  /**
+   * @throws ServiceError when the token is missing, is one of the settings, or the file cannot be
+   * written.
+   */
   revoke(id: string): Promise<void> {
     return this.#changes.run(async () => {
       const { grant, digest } = this.#mustFindOfFile(id);
@@ -213,16 +222,16 @@ export class Tokens {
 }
 
 /**
- * The tokens of the settings, and those of `tokens.json` in the data folder. A token of the settings replaces the one
- * that a start made in its place, for good. Where no token may manage the service, new ones are made, whose digests the
- * file then holds.
+ * Opens the tokens of the settings and of `tokens.json` in the data folder. A token of the settings
+ * permanently replaces the generated one of its name. If no token may manage the service, new ones
+ * are made and their digests stored.
  *
- * @throws StartError when the file is there and is not what this wrote, or cannot be used.
+ * @throws StartError when the file exists and was not written by weir, or cannot be used.
  */
 export async function openTokens(
   options: TokenSettings & {
     readonly dataDir: string;
-    /** The machine's clock: tokens expire by it, also while that of queries stands still. */
+    /** The machine's clock, by which tokens expire even if the clock of queries stands still. */
     readonly wallMs: () => number;
   },
 ): Promise<OpenedTokens> {
@@ -231,7 +240,7 @@ export async function openTokens(
   const file = new TokenFile(options.dataDir);
   const found = await file.read();
   const replaced = found?.tokens.filter((record) => isReplaced(record, settings)) ?? [];
-  // Those of a file of version 1 did not count beside the settings: they should not begin to.
+  // Version 1 ignored the file's tokens if the settings gave any, so they stay without effect.
   const isVoid = found?.version === 1 && settings.length > 0;
   const kept = isVoid ? [] : (found?.tokens.filter((record) => !replaced.includes(record)) ?? []);
   const missing = missingTokens([...settings, ...kept], wallMs());
@@ -247,13 +256,14 @@ export async function openTokens(
   };
 }
 
-/** One whole file is enough for a start; the other is written by the next one, or with the next change. */
+/** A start needs only one intact file. The next change or the next start rewrites the other. */
 function passOverStartError(error: unknown): void {
   if (!(error instanceof StartError)) throw error;
 }
 
 /**
- * The tokens of a folder's file alone, for whoever holds the folder while no service does. Makes none.
+ * Opens only the tokens of a folder's file, for a command that holds the folder while no service
+ * does. Makes no tokens.
  *
  * @throws StartError as `openTokens` does.
  */

@@ -10,7 +10,9 @@ import { DefinitionSet, type Preparing } from './definition-set.ts';
 import type { Endpoint } from './endpoint.ts';
 import { type Origin, readSaved, type SavedDefinition } from './saved-definition.ts';
 
-/** Everything wrong with the definition files: one problem a file, each with its place. */
+/**
+ * The problems of the definition files, each with its place; at least one for each invalid file.
+ */
 export class CatalogueError extends Error {
   readonly problems: readonly string[];
 
@@ -21,7 +23,7 @@ export class CatalogueError extends Error {
   }
 }
 
-/** The saved queries by id, name and alias, at this moment: no two share one of them. */
+/** The current saved queries by id, name and alias. No two share one of them. */
 export class Catalogue {
   #byId: ReadonlyMap<string, Endpoint> = new Map();
   #byName: ReadonlyMap<string, Endpoint> = new Map();
@@ -30,7 +32,7 @@ export class Catalogue {
     this.replace(endpoints);
   }
 
-  /** Puts these in the place of all there were; for the one who changes definitions. */
+  /** Replaces all endpoints. Only the owner of the definitions calls it. */
   replace(endpoints: readonly Endpoint[]): void {
     const byId = new Map(endpoints.map((endpoint) => [endpoint.definition.id, endpoint] as const));
     const named = endpoints.flatMap((endpoint) => {
@@ -44,7 +46,7 @@ export class Catalogue {
     this.#byName = byName;
   }
 
-  /** By id when the text is a whole UUID, else by name or alias. */
+  /** Finds by id if the text is a whole UUID, else by name or alias. */
   find(idOrName: string): Endpoint | undefined {
     return isUuid(idOrName) ? this.#byId.get(idOrName.toLowerCase()) : this.#byName.get(idOrName);
   }
@@ -56,13 +58,13 @@ export class Catalogue {
 }
 
 /**
- * Reads and binds the built-in definitions and those of `folder`, as they are in the profile.
+ * Reads and binds the built-in definitions and those of `folder` for a profile.
  *
  * @throws CatalogueError with the first problem of every file.
  */
 export async function loadCatalogue(options: {
   readonly folder: string | undefined;
-  /** `default` unless given. */
+  /** Defaults to `default`. */
   readonly profile?: ProfileName;
   readonly engine: Preparing;
 }): Promise<Catalogue> {
@@ -76,7 +78,7 @@ export async function loadCatalogue(options: {
   return new Catalogue(set.endpoints);
 }
 
-/** The definitions that weir brings along. */
+/** Reads the built-in definitions. */
 export async function readBuiltIn(profile: ProfileName): Promise<SavedDefinition[]> {
   const problems: string[] = [];
   const saved = await readAll(builtInFolder(), { origin: 'built-in', profile }, problems);
@@ -84,7 +86,7 @@ export async function readBuiltIn(profile: ProfileName): Promise<SavedDefinition
   return saved;
 }
 
-/** The definitions of `ENDPOINTS_DIR`, without the ones whose problems are told. */
+/** Reads the valid definitions of `ENDPOINTS_DIR`, and adds the problems of the others. */
 async function readFolder(
   folder: string,
   profile: ProfileName,

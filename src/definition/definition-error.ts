@@ -1,29 +1,29 @@
 import { caret } from '../../engine/sql/caret.ts';
 
-/** Where in a file something is wrong; both from 1, columns in UTF-16 units. */
+/** A place in a file. Line and column count from 1, columns in UTF-16 units. */
 export type Position = { readonly line: number; readonly column: number };
 
 export const FILE_START: Position = { line: 1, column: 1 };
 
-/** Throws the problem at a place. */
+/** Throws an error at a place. */
 export type Refuse = (position: Position, reason: string) => never;
 
 /**
- * What is wrong: the header; the statement below it, which the engine refused; its id or one of its
- * names, which is another's; or that there are too many.
+ * What is wrong: the header; the statement, which the engine refused; an id or name that another
+ * definition has; or too many definitions.
  */
 export type DefinitionFault = 'header' | 'statement' | 'conflict' | 'limit';
 
-/** Something wrong with a definition file, told with the line it is in and a caret below it. */
+/** A problem of a definition file, with its line and a caret below the column. */
 export class DefinitionError extends Error {
   readonly file: string;
   readonly position: Position;
   /** The message without its place. */
   readonly reason: string;
-  /** The line, and a caret below the place; `undefined` where the file has no text. */
+  /** The line and a caret below the column; `undefined` for a file without text. */
   readonly caret: string | undefined;
   readonly fault: DefinitionFault;
-  /** Other problems that were found in the file, behind this one. */
+  /** Further problems of the same file. */
   readonly further: DefinitionError[] = [];
 
   constructor(
@@ -44,7 +44,7 @@ export class DefinitionError extends Error {
   }
 }
 
-/** Collects the problems of one file: what is wrong in one place hides nothing in another. */
+/** Collects the problems of one file, so that one problem does not hide others. */
 export class DefinitionProblems {
   readonly refuse: Refuse;
   readonly #found: DefinitionError[] = [];
@@ -53,7 +53,7 @@ export class DefinitionProblems {
     this.refuse = refuse;
   }
 
-  /** What `work` gives; `undefined` where it refuses, which is noted. */
+  /** Returns what `work` returns. If it throws a problem, notes it and returns `undefined`. */
   attempt<T>(work: () => T): T | undefined {
     try {
       return work();
@@ -65,8 +65,8 @@ export class DefinitionProblems {
   }
 
   /**
-   * @throws DefinitionError the first problem in the file, with all others, if any was noted. What is missing comes last,
-   * because a wrong line may have been meant to give it.
+   * @throws DefinitionError with the first problem in the file and all others, if there are any.
+   * Missing keys come last, because a wrong line may have been meant to give one.
    */
   check(): void {
     const [first, ...others] = this.#found.sort(
@@ -85,7 +85,7 @@ function isFileStart({ line, column }: Position): boolean {
   return line === FILE_START.line && column === FILE_START.column;
 }
 
-/** The line of a text with a caret below a place in it. */
+/** Formats a line of a text with a caret below a column. */
 export function excerpt(fileText: string, { line, column }: Position): string {
   const lines = fileText.split('\n').slice(0, line - 1);
   const start = lines.reduce((offset, text) => offset + text.length + 1, 0) + column - 1;

@@ -56,23 +56,25 @@ import {
 } from './definition-error.ts';
 import { parseParameterLine } from './definition-parameter.ts';
 
-/** What a file holds, and where. */
+/** The contents of a file and their positions. */
 export type DefinitionFile = {
   readonly definition: Definition;
-  /** How many lines stand above the statement, empty ones among them. */
+  /** How many lines precede the statement, including empty ones. */
   readonly headerLineCount: number;
-  /** Whether it has lines for one profile alone, which in another are not seen. */
+  /** Whether it has lines for one profile only. */
   readonly namesProfile: boolean;
-  /** Whether it gives an id, in the profile. */
+  /** Whether it gives an id in this profile. */
   readonly hasId: boolean;
-  /** Where the value of a key stands, or a parameter; the file's start when it has none. */
+  /**
+   * The position of the value of a key, or of a parameter; the start of the file if it is absent.
+   */
   readonly getPosition: (name: string, kind?: 'key' | 'param') => Position;
 };
 
-/** One header line, taken apart; positions are those of its key and its value. */
+/** A parsed header line with the positions of its key and its value. */
 type HeaderLine = {
   readonly key: string;
-  /** The one profile it is for; `undefined`: for all that have no line of their own. */
+  /** The profile that the line is for; `undefined` for all profiles without a line of their own. */
   readonly profile: string | undefined;
   readonly value: string;
   readonly keyAt: Position;
@@ -100,18 +102,21 @@ const NAMES_RESERVED: ReadonlySet<string> = new Set(['query']);
 
 const ROWS_MAX_DEFAULT = 1000;
 
-/** The namespace of names of definitions; were it another, the ids of all that have none of their own would be. */
+/**
+ * The namespace of the names of definitions. Changing it would change the ids of all definitions
+ * without an explicit one.
+ */
 const NAMESPACE = Buffer.from('1f6d0c52b7e34d0f8a1d3e9b5c7a2406', 'hex');
 
-/** The id of a definition whose file gives none. */
+/** Computes the id of a definition whose file gives none. */
 export function computeDefinitionId(name: string): string {
   return nameId(NAMESPACE, name);
 }
 
 /**
- * Reads a definition file as it is in a profile. `file` is its name as errors should give it.
+ * Parses a definition file for a profile. `file` is its name in errors.
  *
- * @throws DefinitionError for the first problem, with all others. The statement itself is not looked at.
+ * @throws DefinitionError with the first problem and all others. The statement is not parsed.
  */
 export function parseDefinitionFile(
   file: string,
@@ -159,13 +164,13 @@ export function parseDefinitionFile(
   return { definition, headerLineCount, namesProfile: header.namesProfile, hasId, getPosition };
 }
 
-/** Lines before the first that is no comment; all where there is none. */
+/** Counts the lines before the first one that is not a comment; all lines if there is none. */
 function countHeaderLines(lines: readonly string[]): number {
   const end = lines.findIndex((line) => !line.startsWith('--'));
   return end === -1 ? lines.length : end;
 }
 
-/** Lines above the statement; refuses a file without one. */
+/** Counts the lines above the statement; refuses a file without one. */
 function findStatement(lines: readonly string[], headerCount: number, refuse: Refuse): number {
   if (headerCount === lines.length) {
     refuse(getEnd(lines), 'the header must be followed by a statement; got the end of the file');
@@ -195,7 +200,7 @@ function readHeader(
       }) ?? []
     );
   });
-  // A line of the profile takes the place of the one it stands in for, wherever it was written.
+  // A profile's line replaces the common line of the same subject, wherever either stands.
   const common = linesBySubject(lines, undefined, problems);
   const inForce = new Map([...common, ...linesBySubject(lines, profile, problems)]);
   const all = [...inForce.values()];
@@ -218,7 +223,7 @@ function checkKey({ key, profile, keyAt }: HeaderLine, refuse: Refuse): void {
   );
 }
 
-/** The lines that name the profile, or none, each by what it tells of: its key, or its parameter. */
+/** The lines of one profile, or of none, by subject: a key or a parameter. */
 function linesBySubject(
   lines: readonly HeaderLine[],
   profile: ProfileName | undefined,
@@ -228,7 +233,7 @@ function linesBySubject(
   for (const line of lines) {
     if (line.profile !== profile) continue;
     const { key, value, keyAt, valueAt } = line;
-    // GoogleSQL reads @Project and @project as one name; two of them would be one too many.
+    // GoogleSQL treats @Project and @project as one name, so both together are a duplicate.
     const name = key === 'param' ? /^\S*/.exec(value)![0] : undefined;
     const subject = name === undefined ? key : `param ${name.toLowerCase()}`;
     const before = found.get(subject);
@@ -304,7 +309,7 @@ function parseRowsMax({ value, valueAt }: HeaderLine, refuse: Refuse): number {
       );
 }
 
-/** Seconds; `undefined`: disabled. */
+/** Parses a duration to seconds; `undefined` for `disabled`. */
 function parseDuration({ key, value, valueAt }: HeaderLine, refuse: Refuse): number | undefined {
   if (value === 'disabled') return undefined;
   const seconds = /^\d{1,9}s$/.test(value) ? Number(value.slice(0, -1)) : 0;
@@ -345,7 +350,7 @@ function parseParameters(
   });
 }
 
-/** Rules between two keys. */
+/** Checks rules that involve two keys. */
 function checkTogether(definition: Definition, header: Header, refuse: Refuse): void {
   const alias = header.single.get('alias');
   const names = listNames(definition);

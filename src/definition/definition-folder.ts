@@ -5,14 +5,14 @@ import { DEFINITIONS_MAX } from '../limits.ts';
 import { DefinitionError } from './definition-error.ts';
 import { definitionNames, readDefinitionFile } from './definition-reading.ts';
 
-/** A file as it was found: its text, or why it has none. One that did not change is the same object. */
+/** A file with its text, or the reason why it has none. An unchanged file keeps its object. */
 export type FoundFile = {
   /** Its path. */
   readonly file: string;
   readonly text: string | DefinitionError;
 };
 
-/** The folder cannot be read, or holds too much. */
+/** The error for a folder that cannot be read or holds too much. */
 export class FolderError extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, { cause });
@@ -21,8 +21,8 @@ export class FolderError extends Error {
 }
 
 /**
- * A folder of definition files that somebody else changes. It is looked at again and again: what tells
- * of changes by itself is silent on network and container mounts.
+ * A folder of definition files that others edit. It is scanned regularly, because notifications of
+ * changes do not work on network and container mounts.
  */
 export class DefinitionFolder {
   readonly #folder: string;
@@ -32,14 +32,14 @@ export class DefinitionFolder {
     this.#folder = folder;
   }
 
-  /** The name of a file by its path; `undefined` for one of another folder. */
+  /** Finds the name of a file from its path; `undefined` for a file of another folder. */
   findName(file: string): string | undefined {
     return file === join(this.#folder, basename(file)) ? basename(file) : undefined;
   }
 
   /**
-   * All definition files by name, in the order of their names. Reads those whose size, time or place
-   * on the disk is another than at the last look.
+   * Returns all definition files by name, in order of their names. Reads those whose size, time or
+   * inode changed since the last scan.
    *
    * @throws FolderError
    */
@@ -74,13 +74,17 @@ export class DefinitionFolder {
   }
 }
 
-/** Another text whenever the file is another, or has been written to; of a link, what it leads to. */
+/**
+ * Returns a text that changes whenever the file is replaced or written to. For a link, it depends
+ * on the link's target.
+ */
 async function readMark(file: string): Promise<string> {
   try {
     const { dev, ino, size, mtimeNs, ctimeNs } = await stat(file, { bigint: true });
     return [dev, ino, size, mtimeNs, ctimeNs].join(' ');
   } catch (error) {
-    // Gone since it was listed, or a link to nowhere: reading it tells why.
+    // The file was removed since it was listed, or is a broken link. Reading it then gives the
+    // reason.
     return String(error);
   }
 }

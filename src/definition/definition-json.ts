@@ -5,13 +5,13 @@ import { PARAMETER_TYPES, type ParameterDefinition } from './definition.ts';
 import { definitionFileText } from './definition-text.ts';
 import type { Endpoint } from './endpoint.ts';
 
-/** A definition as it is told and taken over HTTP: the words of its file as keys of JSON. */
+/** A definition in requests and answers: the keys of its file as JSON. */
 export type DefinitionResource = z.infer<typeof SCHEMA>;
 
-/** A text that stands in a line of the header by itself, and cannot become another line. */
+/** A text that is one word of a header line and cannot start another line. */
 const WORD = z.string('must be a string').regex(/^\S+$/, 'must be one word');
 
-/** … in a list with commas. */
+/** A word that may be part of a comma-separated list. */
 const LISTED = WORD.regex(/^[^,"()]+$/, 'must be a word without commas, quotes and parentheses');
 
 const TEXT = z.string('must be a string');
@@ -30,7 +30,7 @@ const PARAMETER = z.strictObject(
 
 const SWITCH = z.enum(['enabled', 'disabled'], 'must be disabled or enabled');
 
-/** What may be said; what it may be is for the reader of its file to judge. */
+/** Members that callers may write. The parser of definition files checks their values. */
 const WRITABLE = {
   id: WORD.optional(),
   name: WORD,
@@ -45,14 +45,14 @@ const WRITABLE = {
   query: TEXT,
 } as const;
 
-/** What the service says besides: it may be sent back as it is. */
+/** Members that only the service sets. Callers may send them back unchanged. */
 const TOLD = ['origin', 'version', 'selects_from', 'inherited_parameters'] as const;
 
 const SCHEMA = z.strictObject(WRITABLE, 'must be a map');
 
 const KEYS = Object.keys(WRITABLE);
 
-/** The definition in the words of its file. */
+/** Describes a definition with the keys of its file. */
 export function describeEndpoint({ definition, origin, declared, query }: Endpoint) {
   const { cacheS, warmS, parameters } = definition;
   return {
@@ -86,10 +86,10 @@ function describeParameter(parameter: ParameterDefinition) {
 }
 
 /**
- * Takes a value of JSON for a definition. What the service alone says may be there as it is said of
- * `current`, and not otherwise.
+ * Parses a JSON value as a definition. Members that only the service sets must be absent or equal
+ * to those of `current`.
  *
- * @throws ServiceError with all that is wrong.
+ * @throws ServiceError with all problems.
  */
 export function parseResource(value: unknown, current: Endpoint | undefined): DefinitionResource {
   const parsed = SCHEMA.safeParse(withoutTold(value, current));
@@ -101,7 +101,7 @@ export function parseResource(value: unknown, current: Endpoint | undefined): De
   throw new ServiceError('invalid_definition', reasons.join('; '));
 }
 
-/** The file that says the same. The reader of files has the last word on what is in it. */
+/** Formats the equivalent file. Its parser makes the final checks. */
 export function resourceText(resource: DefinitionResource, id: string): string {
   const {
     alias = [],
@@ -131,7 +131,7 @@ export function resourceText(resource: DefinitionResource, id: string): string {
   return definitionFileText(header, parameters, resource.query);
 }
 
-/** What is left of a merge patch and what it is applied to (RFC 7396 §2). */
+/** Applies a merge patch (RFC 7396 §2). */
 export function mergePatch(target: unknown, patch: unknown): unknown {
   if (!isMap(patch)) return patch;
   const result = new Map(isMap(target) ? Object.entries(target) : []);
@@ -142,7 +142,11 @@ export function mergePatch(target: unknown, patch: unknown): unknown {
   return Object.fromEntries(result);
 }
 
-/** @throws ServiceError when it says otherwise than the service does. */
+/**
+ * Removes the members that only the service sets.
+ *
+ * @throws ServiceError when one differs from the current value.
+ */
 function withoutTold(value: unknown, current: Endpoint | undefined): unknown {
   if (!isMap(value) || current === undefined) return value;
   const told: Readonly<Record<string, unknown>> = describeEndpoint(current);
@@ -158,7 +162,7 @@ function withoutTold(value: unknown, current: Endpoint | undefined): unknown {
   return rest;
 }
 
-/** Bytes are UTF-8, which has no half of a pair of UTF-16. */
+/** Refuses lone surrogates, which UTF-8 cannot represent. */
 function checkWellFormed({ query, description = '' }: DefinitionResource): void {
   for (const [key, text] of [
     ['query', query],

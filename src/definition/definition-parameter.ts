@@ -5,7 +5,7 @@ import type { Position, Refuse } from './definition-error.ts';
 import { parseParameterText } from './parameter-value.ts';
 import { TOKEN_PARAMETER } from './token-parameter.ts';
 
-/** A piece of a line between spaces, and where it begins. */
+/** A word of a line, and where it begins. */
 type Word = { readonly text: string; readonly at: Position };
 
 type Options = { required: boolean; default?: Word; values?: Word; from?: Word };
@@ -14,15 +14,15 @@ const PARAMETER_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 const TOKEN_REASON = `a parameter must not be read from ${TOKEN_PARAMETER}: callers give their token so`;
 
-/** Texts in quotes or in parentheses keep their spaces. */
+/** A word; quotes and parentheses may contain spaces. */
 const WORD = /(?:"(?:[^"\\]|\\.)*"|\((?:"(?:[^"\\]|\\.)*"|[^()"])*\)|[^\s"()])+/y;
 
 const LIST_ITEM = /\s*("(?:[^"\\]|\\.)*"|[^\s,"()]*)\s*(,|$)/y;
 
 /**
- * Reads the value of a `param` line; the grammar stands in `definition-file.ts`.
+ * Parses the value of a `param` line; `definition-file.ts` has the grammar.
  *
- * @throws whatever `refuse` throws, at the word that is wrong.
+ * @throws what `refuse` throws, at the word that is wrong.
  */
 export function parseParameterLine(
   text: string,
@@ -130,12 +130,12 @@ function unquote({ text, at }: Word, refuse: Refuse): string {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'string') return value;
   } catch {
-    // Falls through: what is not one JSON string is refused below.
+    // Falls through: a word that is not a JSON string is refused below.
   }
   return refuse(at, `a quoted text must be written as in JSON; got ${echo(text)}`);
 }
 
-/** The default and the allowed values must be texts that the type reads, names must be names. */
+/** Checks that the default and the allowed values parse as the type, and that names are names. */
 function checkTexts(parameter: ParameterDefinition, options: Options, refuse: Refuse): void {
   const { name, type, default: given, values, from } = parameter;
   for (const text of values ?? []) {

@@ -3,22 +3,22 @@ import { shownText } from '../shown-text.ts';
 import type { DefinitionError } from './definition-error.ts';
 import type { Origin } from './saved-definition.ts';
 
-/** What is wrong with a file of definitions, for whoever manages them. */
+/** A problem of a definition file, for those who manage definitions. */
 export type DefinitionProblem = {
   readonly origin: Origin;
-  /** Without its folder; empty where it is the folder itself. */
+  /** Name without the folder; empty for the folder itself. */
   readonly file: string;
   readonly reason: string;
   /** A place in the file. */
   readonly line?: number;
   readonly column?: number;
-  /** The line, and a caret below the place. */
+  /** The line and a caret below the column. */
   readonly caret?: string;
-  /** Whether an earlier state of the file is in force. */
+  /** Whether an earlier version of the file is in force. */
   readonly isServed: boolean;
 };
 
-/** An error as it is told. */
+/** Describes an error as a problem. */
 export function toProblem(
   origin: Origin,
   { file, reason, position, caret }: DefinitionError,
@@ -28,12 +28,12 @@ export function toProblem(
   return { origin, file: basename(file), reason, ...place, isServed };
 }
 
-/** Whether calls are answered, as everyone is told it. */
+/** Says whether calls of the definition are answered. */
 export function servedText(isServed: boolean): string {
   return isServed ? 'as before' : 'no';
 }
 
-/** A problem in lines of text: where it is, what it is, and the place in the file. */
+/** Formats a problem: its place, the message, and the line with a caret. */
 export function problemText(problem: {
   readonly file: string;
   readonly line?: number | undefined;

@@ -6,20 +6,20 @@ import { DEFINITION_BYTES_MAX } from '../limits.ts';
 import { packageRoot } from '../package-root.ts';
 import { DefinitionError, FILE_START } from './definition-error.ts';
 
-/** The ending of a definition's file. */
+/** The extension of definition files. */
 export const DEFINITION_ENDING = '.sql';
 
-/** Names of the definition files of a folder, ascending. */
+/** Lists the definition files of a folder, in ascending order. */
 export async function definitionNames(folder: string): Promise<readonly string[]> {
   const names = await readdir(folder);
   return names.filter((name) => name.endsWith(DEFINITION_ENDING)).sort();
 }
 
 /**
- * The text of a definition's file. A link must lead to a file of the same folder, as mounted configurations have it:
- * messages quote lines of definitions, and must not show those of other files.
+ * Reads a definition file. A link must lead to a file of the same folder, as in mounted
+ * configurations: messages quote lines of definitions, and must not quote other files.
  *
- * @throws DefinitionError when it cannot be one.
+ * @throws DefinitionError when the file is no definition.
  */
 export async function readDefinitionFile(file: string): Promise<string> {
   const problem = (reason: string) => new DefinitionError(file, '', FILE_START, reason);
@@ -36,7 +36,9 @@ export async function readDefinitionFile(file: string): Promise<string> {
   return decodeDefinitionText(file, bytes);
 }
 
-/** Nothing is read of what is no file, or too large. A pipe that nobody writes to would be waited for for ever. */
+/**
+ * Reads only regular files within the limit. Opening a pipe without a writer would wait for ever.
+ */
 async function readRegularFile(
   path: string,
   problem: (reason: string) => DefinitionError,
@@ -56,7 +58,11 @@ function sizeReason(size: number): string {
   return `a definition has at most ${DEFINITION_BYTES_MAX} bytes; got ${size}`;
 }
 
-/** Bytes as the text of a definition. @throws DefinitionError when they are too many, or not UTF-8. */
+/**
+ * Decodes bytes as the text of a definition.
+ *
+ * @throws DefinitionError when there are too many bytes, or they are not UTF-8.
+ */
 export function decodeDefinitionText(file: string, bytes: Uint8Array): string {
   if (bytes.length > DEFINITION_BYTES_MAX) {
     throw new DefinitionError(file, '', FILE_START, sizeReason(bytes.length));
@@ -68,7 +74,7 @@ export function decodeDefinitionText(file: string, bytes: Uint8Array): string {
   }
 }
 
-/** The folder of the built-in definitions, from the sources and from `dist` alike. */
+/** The folder of the built-in definitions. It works from the sources and from `dist`. */
 export function builtInFolder(): string {
   return join(packageRoot(), 'src', 'endpoints');
 }

@@ -16,45 +16,45 @@ import { problemIn, type SavedDefinition } from './saved-definition.ts';
 
 export type Preparing = Pick<QueryEngine, 'prepare'>;
 
-/** A definition that cannot be called, and why. */
+/** A definition that cannot be called, and the reason. */
 export type UnboundDefinition = {
   readonly saved: SavedDefinition;
   readonly error: DefinitionError;
 };
 
-/** What came of binding one definition, and all that it depends on. */
+/** The result of binding one definition, and what it depends on. */
 type Outcome = {
   readonly result: Endpoint | DefinitionError;
-  /** Each name that was looked for, at any depth, and what it was. */
+  /** Each name that was looked up, at any depth, and the definition found. */
   readonly asked: ReadonlyMap<string, SavedDefinition | undefined>;
 };
 
 /** A definition that others extend. */
 type ExtendedEndpoint = {
-  /** It, and those others, each by itself. */
+  /** The definition and those that extend it, each bound alone. */
   readonly parts: readonly Endpoint[];
   readonly endpoint: Endpoint;
 };
 
 /**
- * Definitions that are in force together: each bound, among the others. A set never changes; the
- * next one is made `after` it, and binds only what could not be bound or may have another meaning there.
+ * Definitions that are in force together, bound to each other. A set is immutable. The next set is
+ * made `after` it, and binds only definitions that failed before or whose dependencies changed.
  */
 export class DefinitionSet {
-  /** In the order they were given, without those that cannot be called. */
+  /** In the given order, without definitions that cannot be called. */
   readonly endpoints: readonly Endpoint[];
   readonly problems: readonly UnboundDefinition[];
   readonly #engine: Preparing;
   readonly #byName = new Map<string, SavedDefinition>();
   readonly #byId = new Map<string, SavedDefinition>();
-  /** Of each by itself. */
+  /** The outcome of each definition alone. */
   readonly #outcomes = new Map<SavedDefinition, Outcome>();
-  /** … and with what others add to it. */
+  /** The outcome of each definition with what others add to it. */
   readonly #results = new Map<SavedDefinition, Endpoint | DefinitionError>();
   readonly #extended = new Map<SavedDefinition, ExtendedEndpoint>();
   readonly #before: DefinitionSet | undefined;
 
-  /** Of two with the same id or name the first has it, and the other is a problem. */
+  /** If two definitions share an id or a name, the first keeps it and the second is a problem. */
   constructor(
     saved: readonly SavedDefinition[],
     options: { readonly engine: Preparing; readonly after?: DefinitionSet },
@@ -79,17 +79,17 @@ export class DefinitionSet {
     }
     this.endpoints = endpoints;
     this.problems = problems;
-    // Sets follow one another for ever, and each would hold on to all before it.
+    // Drop the reference, or each set would retain all sets before it.
     this.#before = undefined;
   }
 
-  /** What was bound of a definition; `undefined` where it cannot be called, or is no part of the set. */
+  /** The endpoint of a definition; `undefined` if it cannot be called or is not part of the set. */
   findEndpoint(saved: SavedDefinition): Endpoint | undefined {
     const result = this.#results.get(saved);
     return result instanceof DefinitionError ? undefined : result;
   }
 
-  /** Offers the tables of definitions that extend others to the callers of these. */
+  /** Offers the tables of extending definitions to the callers of those they extend. */
   #extend(saved: readonly SavedDefinition[]): void {
     const parts = new Map<SavedDefinition, Endpoint[]>();
     for (const each of saved) {
@@ -142,12 +142,15 @@ export class DefinitionSet {
     for (const key of [name, ...aliases]) this.#byName.set(key, saved);
   }
 
-  /** Ends: a definition that comes to itself is refused when it is bound, before its views are asked. */
+  /**
+   * Binds a definition once. The recursion ends, because a definition that selects from itself is
+   * refused before its views are looked up.
+   */
   #getOutcome(saved: SavedDefinition): Outcome {
     const known = this.#outcomes.get(saved);
     if (known !== undefined) return known;
     const before = this.#before === undefined ? undefined : this.#before.#outcomes.get(saved);
-    // What could not be bound may be now: there may be a source that it names.
+    // A definition that failed may bind now, because a source that it names may exist now.
     const isSame =
       before !== undefined &&
       isEndpoint(before.result) &&
@@ -198,7 +201,11 @@ export class DefinitionSet {
     };
   }
 
-  /** The parameters of a definition that `saved` selects from. @throws DefinitionError */
+  /**
+   * The parameters of a definition that `saved` selects from.
+   *
+   * @throws DefinitionError
+   */
   #declaredBy(view: SavedDefinition, saved: SavedDefinition): readonly ParameterDefinition[] {
     const { result } = this.#getOutcome(view);
     if (!(result instanceof DefinitionError)) return result.declared;
@@ -222,7 +229,10 @@ function extensionError(saved: SavedDefinition, reason: string): DefinitionError
   return problemIn(saved, saved.getPosition('extends'), `it cannot extend ${extended}: ${reason}`);
 }
 
-/** Why a definition cannot add to the first of these, which the others extend already; `undefined`: it can. */
+/**
+ * Why a definition cannot extend the first of these, which the others extend already; `undefined`
+ * if it can.
+ */
 function extensionProblem(
   { query, declared }: Endpoint,
   known: readonly Endpoint[],
@@ -238,7 +248,7 @@ function extensionProblem(
   return `calls of that give no parameter ${odd.name} of type ${odd.type}`;
 }
 
-/** The first of these, with the tables of the others. */
+/** The first endpoint with the tables of the others. */
 function extendedEndpoint(parts: readonly Endpoint[]): Endpoint {
   const base = must(parts[0]);
   const views: Views = {
@@ -257,7 +267,7 @@ function findFirst<T>(parts: readonly Endpoint[], find: (part: Endpoint) => T | 
   return undefined;
 }
 
-/** Where a definition is, as a clause. */
+/** Formats where a definition comes from, as a clause. */
 function formatPlace({ origin, file }: SavedDefinition): string {
   if (origin === 'built-in') return 'which is built in';
   return origin === 'api' ? 'which was made over HTTP' : `of the file ${basename(file)}`;
@@ -267,7 +277,9 @@ function toView({ definition: { name, text, parameters } }: SavedDefinition): Vi
   return { name, text, parameters: typed(parameters) };
 }
 
-/** What was found while a text was bound, and nothing besides. */
+/**
+ * Limits a later binding of a text to the definitions that were looked up when it was first bound.
+ */
 function createViews(name: string, asked: ReadonlyMap<string, SavedDefinition | undefined>): Views {
   const found = new Map<string, View>();
   for (const [key, saved] of asked) if (saved !== undefined) found.set(key, toView(saved));
@@ -291,8 +303,8 @@ function prepare(saved: SavedDefinition, views: Views, engine: Preparing): Prepa
 }
 
 /**
- * The definition's own, and behind them those of the definitions it selects from. What it declares
- * itself counts; of what it does not, all who declare it must say the same.
+ * The definition's own parameters, followed by those of the definitions it selects from. Its own
+ * declarations take precedence; all other declarations of one parameter must be equal.
  */
 function mergeParameters(
   saved: SavedDefinition,

@@ -14,9 +14,9 @@ import { DEFINITION_BYTES_MAX } from '../limits.ts';
 import { DEFINITION_ENDING } from './definition-reading.ts';
 
 /**
- * The definitions that were made over HTTP: a file for each, named by its id, and a copy beside it, each with a
- * checksum. After a crash there is of each change either all or nothing, and all where `write` or `remove` had
- * resolved; that holds also where one of the two files is damaged.
+ * The definitions made over HTTP: a file for each, named by its id, and a copy, each with a
+ * checksum. A crash leaves a change complete or absent, and complete once `write` or `remove` has
+ * resolved, even if one of the two files is damaged.
  *
  * One call at a time.
  */
@@ -25,15 +25,15 @@ export class DefinitionStore {
   readonly #folder: string;
   #isMade = false;
 
-  /** `folder` need not be there yet; the one above it is. */
+  /** `folder` may be missing; its parent must exist. */
   constructor(disk: Disk, folder: string) {
     this.#disk = disk;
     this.#folder = folder;
   }
 
   /**
-   * What each file and its copy say, by id; none is missing. What a crash left half written is removed; other
-   * files are passed over. Rejects with a `DiskError`.
+   * Reads each file and its copy, by id. Removes what a crash left half written, and ignores other
+   * files. Rejects with a `DiskError`.
    */
   async read(): Promise<ReadonlyMap<string, CheckedPair>> {
     const files = new Map<string, CheckedPair>();
@@ -50,16 +50,20 @@ export class DefinitionStore {
     return files;
   }
 
-  /** Writes a text, in place of the one before. After a rejection with a `DiskError` either of the two may be there. */
+  /**
+   * Replaces the text of a definition. After a rejection with a `DiskError`, either text may be on
+   * disk.
+   */
   async write(id: string, fileText: string): Promise<void> {
     await this.#makeFolder();
     await writePair(this.#disk, this.formatPath(id), fileText);
   }
 
-  /** Rejects with a `DiskError`; it may be gone all the same. */
+  /** Removes a definition. It may be gone even after a rejection with a `DiskError`. */
   async remove(id: string): Promise<void> {
     const path = this.formatPath(id);
-    // The copy first: the file without it is what it was, and the copy alone would be put back.
+    // The copy goes first: the file alone is still the definition, while the copy alone would be
+    // restored.
     await this.#disk.remove(path + COPY_ENDING).catch(passOverMissing);
     await this.#disk.remove(path).catch(passOverMissing);
     await this.#disk.syncFolder(this.#folder);
@@ -76,7 +80,10 @@ export class DefinitionStore {
     this.#isMade = true;
   }
 
-  /** `undefined` when it is not there. One byte more than there may be says that there are too many. */
+  /**
+   * Returns `undefined` for a missing file. Reads one byte above the limit, to detect files that
+   * are too large.
+   */
   async #readFile(path: string): Promise<Uint8Array | undefined> {
     const reader = await this.#disk.open(path).catch((error: unknown): undefined => {
       if (!(error instanceof DiskError) || error.code !== 'ENOENT') throw error;
@@ -92,7 +99,7 @@ export class DefinitionStore {
   }
 }
 
-/** `undefined` for a name that neither a definition nor its copy has. */
+/** Parses the id from a file name; `undefined` for names of other files. */
 function parseId(name: string): string | undefined {
   const whole = name.endsWith(COPY_ENDING) ? name.slice(0, -COPY_ENDING.length) : name;
   if (!whole.endsWith(DEFINITION_ENDING)) return undefined;

@@ -1,8 +1,8 @@
 import type { Definition, ParameterDefinition } from './definition.ts';
 
 /**
- * The file of a definition, as `parseDefinitionFile` reads it: the same definition comes back, in
- * every profile. What has its default has no line.
+ * Formats the file of a definition. `parseDefinitionFile` reads the same definition from it, in
+ * every profile. Defaults are left out.
  */
 export function definitionText(definition: Definition): string {
   const { aliases, description, cacheS, warmS, isSandboxed, extended, version } = definition;
@@ -24,7 +24,7 @@ export function definitionText(definition: Definition): string {
   );
 }
 
-/** A file of these keys, without those that have no value, of these parameters and this statement. */
+/** Formats a file from keys, parameters and a statement. Keys without a value are left out. */
 export function definitionFileText(
   header: readonly (readonly [key: string, value: string | undefined])[],
   parameters: readonly ParameterDefinition[],
@@ -37,7 +37,7 @@ export function definitionFileText(
   return `${lines.map((line) => `-- ${line}\n`).join('')}\n${statement}\n`;
 }
 
-/** The same file with another version, whose line stands first. */
+/** Replaces the version of a file; its line stands first. */
 export function withVersion(fileText: string, version: number): string {
   const lines = fileText.split('\n');
   const end = lines.findIndex((line) => !line.startsWith('--'));
@@ -58,17 +58,20 @@ export function parameterText(parameter: ParameterDefinition): string {
   return words.join(' ');
 }
 
-/** In a list no place may be empty, and commas stand between. */
+/** Formats an item of a list, which may not be empty or contain a bare comma. */
 function itemText(item: string): string {
   return item !== '' && isPlain(item) && !item.includes(',') ? item : quoted(item);
 }
 
-/** Whether a text means itself without quotes. Half of a pair of UTF-16 has no bytes, but an escape. */
+/**
+ * Whether a text needs no quotes. A lone surrogate needs an escape, because UTF-8 cannot represent
+ * it.
+ */
 function isPlain(text: string): boolean {
   return !/[\s"()\p{Surrogate}]/u.test(text);
 }
 
-/** As in JSON, and on one line whatever counts as the end of one. */
+/** Quotes a text as JSON does, with all line terminators escaped. */
 function quoted(text: string): string {
   return JSON.stringify(text).replaceAll(
     /[\u2028\u2029]/g,

@@ -4,21 +4,21 @@ export const PARAMETER_TYPES = ['string', 'int64', 'float64', 'bool', 'timestamp
 
 export type ParameterType = (typeof PARAMETER_TYPES)[number];
 
-/** One parameter of a saved query, as its definition declares it. */
+/** A declared parameter of a saved query. */
 export type ParameterDefinition = {
   readonly name: string;
   readonly type: ParameterType;
-  /** Must be given, and not be empty. */
+  /** Whether it must be given and not be empty. */
   readonly required: boolean;
-  /** The value where none is given, as text and read by the type; without one it is NULL. */
+  /** The default as text that the type parses; without one the default is NULL. */
   readonly default: string | undefined;
-  /** The texts that are allowed; `undefined` allows all. */
+  /** The allowed texts; `undefined` allows all. */
   readonly values: readonly string[] | undefined;
-  /** Other parameter names to fall back to, in order, where this one is missing or empty. */
+  /** Names of other parameters to fall back to, in order, if this one is missing or empty. */
   readonly from: readonly string[];
 };
 
-/** A saved query: what a definition file says. */
+/** A saved query: the contents of a definition file. */
 export type Definition = {
   /** A UUID in lower case. */
   readonly id: string;
@@ -27,20 +27,23 @@ export type Definition = {
   readonly description: string;
   readonly parameters: readonly ParameterDefinition[];
   readonly rowsMax: number;
-  /** Seconds an answer may be kept; `undefined`: disabled. */
+  /** Seconds for which an answer may be kept; `undefined` if disabled. */
   readonly cacheS: number | undefined;
-  /** Seconds after which a kept answer in use is made anew; `undefined`: it is not. */
+  /** Seconds after which a kept answer in use is renewed; `undefined` if it is not. */
   readonly warmS: number | undefined;
   readonly isSandboxed: boolean;
-  /** A name of the definition whose callers' own SQL may name the tables of this one's WITH, too. */
+  /**
+   * The name of the definition that this one extends: its callers' SQL may name the tables of this
+   * one's WITH.
+   */
   readonly extended: string | undefined;
-  /** Tells one state of the definition from the next; whoever changes it counts up. From 1. */
+  /** Counts the changes of the definition, from 1. */
   readonly version: number;
-  /** The statement, without the header and the empty lines below it. */
+  /** The statement, without the header and the empty lines after it. */
   readonly text: string;
 };
 
-/** The names under which a definition is called, its own first. */
+/** All names of a definition, its main name first. */
 export function listNames({
   name,
   aliases,
@@ -48,5 +51,5 @@ export function listNames({
   return [name, ...aliases];
 }
 
-/** Values of all declared parameters of one call, in order of declaration: its canonical form. */
+/** Values of all declared parameters of one call, in order of declaration: the canonical form. */
 export type ParameterValues = ReadonlyMap<string, SqlValue>;

@@ -22,14 +22,14 @@ import type { KeptFiles } from './kept-files.ts';
 import { type Origin, readSaved, type SavedDefinition } from './saved-definition.ts';
 
 /**
- * The definition that is to be under an id: given the one that is, the text of its file, or `undefined`
- * where it is to be removed. Throws what stands in the way.
+ * Computes the new file of a definition from the current endpoint; `undefined` removes it. Throws
+ * if the change is not allowed.
  */
 export type Edit = (current: Endpoint | undefined) => string | undefined;
 
-/** How many there are, for whoever watches the service. */
+/** Numbers of definitions, for monitoring. */
 export type DefinitionStats = {
-  /** In force, by origin. */
+  /** Definitions in force, by origin. */
   readonly counts: ReadonlyMap<Origin, number>;
   readonly problemCount: number;
 };
@@ -38,33 +38,33 @@ export type DefinitionsOptions = {
   readonly engine: Preparing;
   readonly profile: ProfileName;
   readonly store: DefinitionStore;
-  /** `ENDPOINTS_DIR`, and where the last good text of each of its files is kept. */
+  /** `ENDPOINTS_DIR`, and the folder that keeps the last good text of each of its files. */
   readonly folder: DefinitionFolder | undefined;
   readonly kept: KeptFiles;
-  /** Whether a wrong file of the folder stops the start. */
+  /** Whether an invalid file of the folder stops the start. */
   readonly isStrict: boolean;
   readonly log: Log;
-  /** Called for each endpoint that is no longer what is under its id, or not there any more. */
+  /** Called for each endpoint that was replaced or removed. */
   readonly onReplaced: (endpoint: Endpoint) => void;
 };
 
 /**
- * All definitions, and the only one who changes them: one change after another, each made durable
- * before it is in force. Nothing is changed that would keep another definition from being called.
+ * Owns all definitions. Changes run one after another, and each is durable before it is in force. A
+ * change that would stop another definition from working is refused.
  */
 export class Definitions {
-  /** What is in force. */
+  /** The definitions in force. */
   readonly catalogue = new Catalogue([]);
   readonly #options: DefinitionsOptions;
   readonly #folderFiles: FolderFiles;
   #builtIn: readonly SavedDefinition[] = [];
-  /** Those that were made over HTTP, by id; some may not be callable. */
+  /** Definitions made over HTTP, by id. Some may not be callable. */
   #stored: ReadonlyMap<string, SavedDefinition> = new Map();
   /** Files of the store that do not parse, by id. */
   readonly #unread = new Map<string, DefinitionError>();
   #set: DefinitionSet;
   readonly #changes = new SerialWork();
-  /** Apart from the changes, which do not wait for it. */
+  /** Writes that changes do not wait for. */
   readonly #keeping = new SerialWork();
   #reloading: Promise<void> | undefined;
   #reloadingAgain: Promise<void> | undefined;
@@ -76,13 +76,14 @@ export class Definitions {
   }
 
   /**
-   * Reads and binds all there are. What cannot be called is a problem and stops nothing: of a file of the
-   * folder the last good text is in force then, where one is kept. Definitions that were in force before
-   * keep their ids and names; a file that wants one of them is a problem.
+   * Reads and binds all definitions. One that cannot be called becomes a problem and does not stop
+   * the start; if a last good text of a file of the folder is kept, that is in force instead.
+   * Definitions that were in force before keep their ids and names; a new file with one of them is
+   * a problem.
    *
-   * @throws CatalogueError with the problems of built-in files, of a folder that cannot be read and of which
-   * nothing is kept, and where it is strict with the first problem of every file of the folder; StartError
-   * when the store cannot be read.
+   * @throws CatalogueError for problems of built-in files, for an unreadable folder of which
+   * nothing is kept, and in strict mode with the first problem of every file of the folder;
+   * StartError when the store cannot be read.
    */
   static async open(options: DefinitionsOptions): Promise<Definitions> {
     const definitions = new Definitions(options);
@@ -90,7 +91,7 @@ export class Definitions {
     return definitions;
   }
 
-  /** What is wrong at this moment. */
+  /** The current problems. */
   problems(): readonly DefinitionProblem[] {
     const unread = Array.from(this.#unread.values(), (error) => toProblem('api', error, false));
     const unbound = this.#set.problems.map(({ saved, error }) =>
@@ -105,16 +106,18 @@ export class Definitions {
     return { counts, problemCount: this.problems().length };
   }
 
-  /** Whether there is a file in the store under the id, callable or not. */
+  /** Whether the store has a file with this id, callable or not. */
   isStored(id: string): boolean {
     return this.#stored.has(id) || this.#unread.has(id);
   }
 
   /**
-   * Changes what is under an id. When it resolves, the change is durable and the next call sees it.
+   * Changes the definition with an id. When it resolves, the change is durable and the next call
+   * sees it.
    *
-   * `by` is who does it, for the log. Rejects with what `edit` throws; a DefinitionError for a text that
-   * cannot be called, and a ServiceError where something else stands in the way; then nothing has changed.
+   * `by` names the author in the log. Rejects with what `edit` throws, with a DefinitionError for a
+   * text that cannot be called, and with a ServiceError if the change is not possible for another
+   * reason; then nothing has changed.
    */
   change(id: string, edit: Edit, by: string): Promise<Endpoint | undefined> {
     return this.#changes.run(async () => {
@@ -131,8 +134,8 @@ export class Definitions {
   }
 
   /**
-   * Looks at `ENDPOINTS_DIR`, and takes over what has changed there and can be. A look that is under way may
-   * have missed what the caller knows of: then it is looked at once more, for all who ask meanwhile.
+   * Scans `ENDPOINTS_DIR` and applies valid changes. A running scan may have missed a change that
+   * the caller knows of, so it is followed by one more, which all callers share.
    */
   reload(): Promise<void> {
     if (this.#reloading === undefined) {
@@ -148,7 +151,7 @@ export class Definitions {
     return this.#reloadingAgain;
   }
 
-  /** Binds what could not be bound once more: to be called when there is a source that was not there before. */
+  /** Binds failed definitions again. Call it when a source has been added. */
   tryAgain(): Promise<void> {
     return this.#changes.run(async () => {
       this.#folderFiles.tryAgain();
@@ -157,7 +160,7 @@ export class Definitions {
     });
   }
 
-  /** Resolves when no change is under way any more. */
+  /** Resolves when no change is running. */
   async close(): Promise<void> {
     await this.#changes.settled();
     await this.#keeping.settled();
@@ -178,7 +181,11 @@ export class Definitions {
     this.#logRefused(this.problems());
   }
 
-  /** @throws CatalogueError with the first problem of every file of the folder. */
+  /**
+   * Checks all files of the folder.
+   *
+   * @throws CatalogueError with the first problem of every file of the folder.
+   */
   async #checkFolder(): Promise<void> {
     const { profile, folder } = this.#options;
     if (folder === undefined) return;
@@ -197,7 +204,10 @@ export class Definitions {
     if (problems.length > 0) throw new CatalogueError(problems);
   }
 
-  /** Has the folder begin with the last good text of each file. What is wrong today, as without a source, is left out. */
+  /**
+   * Starts the folder from the last good text of each file. Texts that are invalid now, for example
+   * without their source, are left out.
+   */
   async #restoreKept(folder: DefinitionFolder): Promise<void> {
     const { kept, profile, log } = this.#options;
     const { files, damage } = await kept.read();
@@ -217,7 +227,12 @@ export class Definitions {
     this.#folderFiles.restore(new Map(bound));
   }
 
-  /** @throws CatalogueError when the folder cannot be read, and never was: the setting is wrong. */
+  /**
+   * Scans the folder for the first time.
+   *
+   * @throws CatalogueError when the folder cannot be read and nothing of it is kept, because then
+   * the setting is wrong.
+   */
   async #lookFirst(folder: DefinitionFolder): Promise<void> {
     try {
       this.#folderFiles.take(await folder.look());
@@ -252,7 +267,7 @@ export class Definitions {
     return stored;
   }
 
-  /** Writes a file and its copy where they are not both whole. What the disk does not take is left to the next start. */
+  /** Rewrites a file and its copy unless both are intact. The next start repairs what fails now. */
   async #repair(id: string, fileText: string, pair: CheckedPair): Promise<void> {
     const { store, log } = this.#options;
     if (pair.kind === 'whole' && pair.isPaired) return;
@@ -264,7 +279,7 @@ export class Definitions {
     });
   }
 
-  /** Whoever is in force keeps id and names, against the newcomers above all. */
+  /** Binds a set. Definitions in force come first, so they keep their ids and names. */
   #bind(
     stored: ReadonlyMap<string, SavedDefinition>,
     files: Iterable<SavedDefinition>,
@@ -282,7 +297,7 @@ export class Definitions {
     });
   }
 
-  /** Problems of a set that are none now: of newcomers, and of those that are called today. */
+  /** Lists the new problems of a set, among new definitions and those in force. */
   #listHarm(
     set: DefinitionSet,
     newcomers: ReadonlySet<SavedDefinition>,
@@ -292,7 +307,11 @@ export class Definitions {
     );
   }
 
-  /** @throws DefinitionError of the text itself, ServiceError for what it would break. */
+  /**
+   * Applies a change.
+   *
+   * @throws DefinitionError for the text itself, ServiceError for what it would break.
+   */
   async #put(
     id: string,
     next: { readonly fileText: string; readonly version: number; readonly by: string },
@@ -328,7 +347,7 @@ export class Definitions {
   async #reload(): Promise<void> {
     const { folder } = this.#options;
     if (folder === undefined) return;
-    // A folder that is slow to answer holds up no change.
+    // A slow folder must not delay changes.
     const found = await folder.look().catch((error: unknown): FolderError => {
       if (error instanceof FolderError) return error;
       throw error;
@@ -340,7 +359,7 @@ export class Definitions {
     });
   }
 
-  /** Takes over what the files of the folder say, as far as that harms none. */
+  /** Applies the changes in the folder's files that break no other definition. */
   #settleFolder(): void {
     const set = this.#tryFolder();
     if (set !== undefined) {
@@ -350,7 +369,7 @@ export class Definitions {
     this.#logRefused(this.#folderFiles.newProblems());
   }
 
-  /** The set with what can be taken over of the folder; `undefined` when nothing is to change. */
+  /** The set with all applicable changes of the folder; `undefined` without any. */
   #tryFolder(): DefinitionSet | undefined {
     return this.#folderFiles.settle((saved, newcomers) => {
       const bound = this.#bind(this.#stored, saved, newcomers);
@@ -358,7 +377,7 @@ export class Definitions {
     }, this.#set);
   }
 
-  /** Keeps what is in force of the folder for the next start, and waits for no disk. */
+  /** Keeps the folder's definitions in force for the next start, without waiting for the disk. */
   #keepFolder(): void {
     const { folder, kept, log } = this.#options;
     if (folder === undefined) return;
@@ -376,7 +395,7 @@ export class Definitions {
     }
   }
 
-  /** From here on the set is in force. `by`: who changed what is of the store. */
+  /** Puts a set in force. `by` names the author of a change of the store. */
   #adopt(set: DefinitionSet, stored: ReadonlyMap<string, SavedDefinition>, by?: string): void {
     const before = this.catalogue.list();
     this.#set = set;
@@ -416,7 +435,7 @@ function byOriginAndName(left: Endpoint, right: Endpoint): number {
   return left.definition.name < right.definition.name ? -1 : 1;
 }
 
-/** Whether two texts are one but for the version they were given. */
+/** Whether two texts are equal except for their versions. */
 function isSameFile(left: string, right: string): boolean {
   return withVersion(left, 1) === withVersion(right, 1);
 }
@@ -429,7 +448,11 @@ function readOnly({ definition: { name }, origin }: Endpoint): ServiceError {
   );
 }
 
-/** @throws ServiceError when the file could not be read again. */
+/**
+ * Refuses a file that would be too large to read again.
+ *
+ * @throws ServiceError
+ */
 function checkSize(fileText: string): void {
   const byteSize = Buffer.byteLength(fileText);
   if (byteSize <= DEFINITION_BYTES_MAX) return;
@@ -439,7 +462,11 @@ function checkSize(fileText: string): void {
   );
 }
 
-/** @throws DefinitionError where neither the file nor its copy is whole. */
+/**
+ * Returns the intact bytes of the file or its copy.
+ *
+ * @throws DefinitionError when neither is intact.
+ */
 function mustFindBytes(file: string, pair: CheckedPair): Uint8Array {
   if (pair.kind === 'whole' || pair.kind === 'old') return pair.body;
   const reason =
@@ -447,7 +474,7 @@ function mustFindBytes(file: string, pair: CheckedPair): Uint8Array {
   throw new DefinitionError(file, '', FILE_START, reason);
 }
 
-/** @throws DefinitionError when the text says another id than it is kept under. */
+/** @throws DefinitionError when the id in the text differs from the id of the file. */
 function checkId(saved: SavedDefinition, id: string): void {
   const got = saved.definition.id;
   if (got === id) return;
@@ -455,7 +482,7 @@ function checkId(saved: SavedDefinition, id: string): void {
   throw new DefinitionError(saved.file, saved.fileText, saved.getPosition('id'), reason);
 }
 
-/** @throws ServiceError where others could no longer be called. */
+/** @throws ServiceError when other definitions would stop working. */
 function checkHarmless(harm: readonly UnboundDefinition[]): void {
   if (harm.length === 0) return;
   const told = harm.slice(0, DEPENDENTS_TOLD_MAX);

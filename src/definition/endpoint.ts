@@ -4,20 +4,29 @@ import type { Definition, ParameterDefinition } from './definition.ts';
 import type { ParameterSchema } from './parameters.ts';
 import type { Origin } from './saved-definition.ts';
 
-/** A saved query, ready to be called. One that was changed, or selects from one that was, is another object. */
+/**
+ * A saved query that can be called. It is immutable: a changed definition, or one whose view
+ * changed, is another object.
+ */
 export type Endpoint = {
   readonly definition: Definition;
   readonly origin: Origin;
-  /** Its file, as it was written. */
+  /** The text of its file. */
   readonly fileText: string;
-  /** Whether the file has lines for one profile alone. */
+  /** Whether the file has lines for one profile only. */
   readonly namesProfile: boolean;
   readonly query: PreparedQuery;
-  /** The tables that callers' own SQL may name: of its text, then of each definition that extends it. */
+  /**
+   * The tables that callers' own SQL may name: those of its text, then those of each definition
+   * that extends it.
+   */
   readonly callerTables: readonly PreparedQuery['commonTables'][];
-  /** Parameters of the definition, and behind them those of the ones it selects from. */
+  /** The definition's parameters, then those of the definitions it selects from. */
   readonly declared: readonly ParameterDefinition[];
   readonly parameters: ParameterSchema;
-  /** The definitions that its text and the tables above select from, at any depth, as they were when it was bound. */
+  /**
+   * The definitions that its text and the tables above select from, at any depth, at the time of
+   * binding.
+   */
   readonly views: Views;
 };

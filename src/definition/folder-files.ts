@@ -5,25 +5,28 @@ import { type DefinitionProblem, toProblem } from './definition-problem.ts';
 import type { DefinitionSet, UnboundDefinition } from './definition-set.ts';
 import { readSaved, type SavedDefinition } from './saved-definition.ts';
 
-/** What a file of the folder is to become: another definition, or none. */
+/** A change of a file: its new definition, or `undefined` if it is removed. */
 export type FileChange = { readonly name: string; readonly saved: SavedDefinition | undefined };
 
-/** Binds definitions of the folder among all others; `harm`: what could not be called then. */
+/** Binds definitions of the folder among all others. `harm` lists those that would stop working. */
 type Try = (
   saved: Iterable<SavedDefinition>,
   newcomers: ReadonlySet<SavedDefinition>,
 ) => { readonly set: DefinitionSet; readonly harm: readonly UnboundDefinition[] };
 
 /**
- * The definitions of `ENDPOINTS_DIR`: what its files say now, and what of it is in force. The two differ
- * while a file cannot be taken over; then its last good state stays.
+ * The definitions of `ENDPOINTS_DIR`: the contents of the files, and what is in force. The two
+ * differ while a file cannot be applied; its last good version then stays.
  */
 export class FolderFiles {
   readonly #profile: ProfileName;
-  /** By the name of the file. */
+  /** Definitions in force by file name. */
   readonly #inForce = new Map<string, SavedDefinition>();
   #read: ReadonlyMap<string, { readonly found: FoundFile; readonly saved: Reading }> = new Map();
-  /** Why what a file says is not in force, by its name; of the folder itself under the empty name. */
+  /**
+   * Why the contents of a file are not in force, by its name; the folder's own problem has an empty
+   * name.
+   */
   #refused: ReadonlyMap<string, DefinitionProblem> = new Map();
   #told: ReadonlyMap<string, DefinitionProblem> = new Map();
   #folderError: FolderError | undefined;
@@ -38,7 +41,10 @@ export class FolderFiles {
     return this.#inForce.values();
   }
 
-  /** Begins with what was in force before the last stop, as far as it can be. By the names of the files. */
+  /**
+   * Starts from what was in force before the last stop, as far as possible. The keys are file
+   * names.
+   */
   restore(kept: ReadonlyMap<string, SavedDefinition>): void {
     for (const [name, saved] of kept) this.#inForce.set(name, saved);
     this.#isSettled = false;
@@ -48,7 +54,7 @@ export class FolderFiles {
     return [...this.#refused.values()];
   }
 
-  /** Those that were not there, or said something else, when this was last asked. */
+  /** Problems that are new or different since the last call. */
   newProblems(): readonly DefinitionProblem[] {
     const fresh = Array.from(this.#refused).filter(
       ([name, { reason }]) => this.#told.get(name)?.reason !== reason,
@@ -57,17 +63,17 @@ export class FolderFiles {
     return fresh.map(([, problem]) => problem);
   }
 
-  /** Has `settle` look again at what is refused: what it needs may be there now. */
+  /** Makes `settle` try refused files again, because what they need may exist now. */
   tryAgain(): void {
     this.#isSettled = false;
   }
 
-  /** Reads what was found; the messages of files that do not parse. */
+  /** Takes the files found by a scan. Returns the messages of those that do not parse. */
   take(files: ReadonlyMap<string, FoundFile>): readonly string[] {
     const read = new Map<string, { readonly found: FoundFile; readonly saved: Reading }>();
     for (const [name, found] of files) {
       const before = this.#read.get(name);
-      // One that was only touched says what it said.
+      // A file whose time changed may have the same text.
       const isSame = before !== undefined && before.found.text === found.text;
       if (isSame) read.set(name, before);
       else {
@@ -83,7 +89,7 @@ export class FolderFiles {
     );
   }
 
-  /** The folder itself could not be read: what is in force stays. */
+  /** Notes that the folder cannot be read. What is in force stays. */
   refuseFolder(error: FolderError): void {
     this.#folderError = error;
     const isServed = this.#inForce.size > 0;
@@ -92,7 +98,10 @@ export class FolderFiles {
     ]);
   }
 
-  /** What would have to be changed so that the files are in force; those that do not parse stay as they are. */
+  /**
+   * The changes that would bring the files in force. Files that do not parse keep their version in
+   * force.
+   */
   changes(): readonly FileChange[] {
     const changes: FileChange[] = [];
     for (const [name, { saved }] of this.#read) {
@@ -113,12 +122,12 @@ export class FolderFiles {
   }
 
   /**
-   * Takes over what can be, and notes why the rest cannot. The set that is to be in force then; `undefined`
-   * when nothing is to change. `among`: the one that is.
+   * Applies what can be applied, and notes why the rest cannot. Returns the set to put in force, or
+   * `undefined` without a change. `among` is the current set.
    */
   settle(attempt: Try, among: DefinitionSet): DefinitionSet | undefined {
     if (this.#folderError !== undefined) return undefined;
-    // What could not be taken over may be, once other definitions have changed.
+    // A refused change may become possible once other definitions have changed.
     const isSame = this.#settledAmong === among || this.#refused.size === 0;
     if (this.#isSettled && isSame) return undefined;
     const refused = new Map<string, DefinitionProblem>();
@@ -132,7 +141,10 @@ export class FolderFiles {
     return set;
   }
 
-  /** All changes at once, but for those that are wrong in themselves; `undefined` where others would suffer. */
+  /**
+   * Tries all changes at once, except those with errors of their own; `undefined` if others would
+   * stop working.
+   */
   #takeTogether(attempt: Try, refused: Map<string, DefinitionProblem>): DefinitionSet | undefined {
     for (let changes = this.changes(); changes.length > 0; ) {
       const { set, harm } = this.#try(attempt, changes);
@@ -152,7 +164,7 @@ export class FolderFiles {
     return undefined;
   }
 
-  /** One change after another, as long as any can be made that harms none. */
+  /** Tries one change after another, while any can be made without harm. */
   #takeByTurns(attempt: Try, refused: Map<string, DefinitionProblem>): DefinitionSet | undefined {
     let last: DefinitionSet | undefined;
     let changes = this.changes();
@@ -185,7 +197,8 @@ export class FolderFiles {
   #readFile(name: string, { file, text }: FoundFile): Reading {
     if (typeof text !== 'string') return text;
     const inForce = this.#inForce.get(name);
-    // As it was before the last stop: the same object, which is no change.
+    // The unchanged file of before the last stop keeps its object, so that it does not count as a
+    // change.
     if (inForce?.file === file && inForce.fileText === text) return inForce;
     try {
       return readSaved({ origin: 'folder', file, fileText: text }, this.#profile);
@@ -214,5 +227,5 @@ export class FolderFiles {
   }
 }
 
-/** What a file says, or why it says nothing. */
+/** The definition in a file, or why it has none. */
 type Reading = SavedDefinition | DefinitionError;

@@ -14,8 +14,7 @@ const ISO_TIMESTAMP =
   /^(\d{4}-\d{2}-\d{2})(?:([Tt ]\d{2}:\d{2})(:\d{2}(?:\.\d{1,9})?)?([Zz]|[+-]\d{2}(?::?\d{2})?)?)?$/;
 
 /**
- * Microseconds since the epoch, or `undefined` when the text is no such time. Nanoseconds are taken
- * and dropped.
+ * Parses to microseconds since the epoch; `undefined` for other texts. Nanoseconds are truncated.
  */
 export function parseIsoTimestampUs(text: string): Int64 | undefined {
   const match = ISO_TIMESTAMP.exec(text);

@@ -4,17 +4,20 @@ import { decodeChecked, passOverMissing, writeChecked } from '../../ingest/check
 import { type Disk, DiskError, namesIn } from '../../ingest/disk/disk.ts';
 import { DEFINITION_BYTES_MAX } from '../limits.ts';
 
-/** A file of `ENDPOINTS_DIR` as it was when its definition came into force. */
+/** A file of `ENDPOINTS_DIR` as of when its definition came into force. */
 export type KeptFile = {
   /** Its path in `ENDPOINTS_DIR`. */
   readonly file: string;
   readonly fileText: string;
 };
 
-/** What the names of copies end with. */
+/** The extension of copies. */
 export const KEPT_ENDING = '.kept';
 
-/** Bytes of the first line: a checksum, and a path of at most 4,096 bytes, of which each may be escaped. */
+/**
+ * Maximum bytes of the first line: a checksum, and a path of at most 4,096 bytes, each possibly
+ * escaped.
+ */
 const HEADER_BYTES_MAX = 32 * 1024;
 
 /**
@@ -28,19 +31,19 @@ const HEADER_BYTES_MAX = 32 * 1024;
 export class KeptFiles {
   readonly #disk: Disk;
   readonly #folder: string;
-  /** What is on the disk, by path. */
+  /** The copies on disk, by path. */
   readonly #kept = new Map<string, string>();
-  /** Paths of copies that are not used, and go when the next ones are kept. */
+  /** Paths of damaged copies. They are removed when the next copies are written. */
   readonly #damaged = new Set<string>();
   #isMade = false;
 
-  /** `folder` need not be there yet; the one above it is. */
+  /** `folder` may be missing; its parent must exist. */
   constructor(disk: Disk, folder: string) {
     this.#disk = disk;
     this.#folder = folder;
   }
 
-  /** All copies that are whole, and for each of the others why it is not used. Never rejects. */
+  /** Reads all intact copies, and the reasons why others are not used. Never rejects. */
   async read(): Promise<{
     readonly files: readonly KeptFile[];
     readonly damage: readonly string[];
@@ -66,7 +69,7 @@ export class KeptFiles {
     return { files, damage };
   }
 
-  /** Makes these the files that are kept. Rejects with a `DiskError`; some copies may be older then. */
+  /** Replaces the kept files. Rejects with a `DiskError`, after which some copies may be older. */
   async keep(files: readonly KeptFile[]): Promise<void> {
     const wanted = new Map(files.map(({ file, fileText }) => [file, fileText] as const));
     for (const [file, fileText] of wanted) {
@@ -104,12 +107,12 @@ export class KeptFiles {
     }
   }
 
-  /** A path may be longer than the name of a file. */
+  /** The path of a copy. A hash, because a path may be longer than a file name may be. */
   #formatPath(file: string): string {
     return join(this.#folder, createHash('sha256').update(file).digest('hex') + KEPT_ENDING);
   }
 
-  /** One byte more than there may be makes the checksum wrong. */
+  /** Reads one byte above the limit, which makes the checksum of a larger file wrong. */
   async #readFile(path: string): Promise<Uint8Array> {
     const reader = await this.#disk.open(path);
     try {
@@ -122,12 +125,12 @@ export class KeptFiles {
   }
 }
 
-/** `undefined` where the checksum is another. */
+/** Returns `undefined` if the checksum does not match. */
 function parseCopy(bytes: Uint8Array): KeptFile | undefined {
   const body = decodeChecked(bytes);
   if (body === undefined) return undefined;
   const text = Buffer.from(body).toString();
   const lineEnd = text.indexOf('\n');
-  // What has the right checksum was written by `#write`.
+  // With a correct checksum, `#write` wrote it.
   return { file: String(JSON.parse(text.slice(0, lineEnd))), fileText: text.slice(lineEnd + 1) };
 }

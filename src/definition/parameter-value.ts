@@ -6,9 +6,9 @@ import { parseIsoTimestampUs } from './iso-timestamp.ts';
 
 type TypeEntry = {
   readonly type: SqlType;
-  /** What a text must be, for a message. */
+  /** The expected form of a text, for messages. */
   readonly wanted: string;
-  /** `undefined` when the text is not one. */
+  /** Returns `undefined` for a text of another form. */
   readonly parse: (text: string) => SqlValue | undefined;
 };
 
@@ -24,17 +24,17 @@ const TYPES: Readonly<Record<ParameterType, TypeEntry>> = {
   },
 };
 
-/** The engine's type of a declared one. */
+/** The engine's type of a declared type. */
 export function toSqlType(type: ParameterType): SqlType {
   return TYPES[type].type;
 }
 
-/** What a text of the type must be, for a message. */
+/** The expected form of a text of the type, for messages. */
 export function wantedBy(type: ParameterType): string {
   return TYPES[type].wanted;
 }
 
-/** The value a text stands for; `undefined` when it is not of the type. */
+/** Parses a text to its value; `undefined` if it is not of the type. */
 export function parseParameterText(type: ParameterType, text: string): SqlValue | undefined {
   return TYPES[type].parse(text);
 }

@@ -10,12 +10,12 @@ import type { ParameterDefinition, ParameterValues } from './definition.ts';
 import { parseParameterText, wantedBy } from './parameter-value.ts';
 
 /**
- * The texts of a call, by the caller's names, each as often as it was given: in the query string
- * first, then in the body.
+ * The texts of a call by the caller's names, in order: those of the query string, then those of the
+ * body.
  */
 export type ParameterTexts = ReadonlyMap<string, readonly string[]>;
 
-/** Reads the parameters of a call as one definition declares them. */
+/** Parses the parameters of a call as one definition declares them. */
 export class ParameterSchema {
   readonly #declared: readonly DeclaredParameter[];
 
@@ -28,7 +28,7 @@ export class ParameterSchema {
     }));
   }
 
-  /** Whether a call's parameter of this name is looked at: a declared one, or one to fall back to. */
+  /** Whether a parameter of this name is used: a declared one, or a fallback. */
   reads(name: string): boolean {
     return this.#declared.some(
       ({ definition }) => definition.name === name || definition.from.includes(name),
@@ -36,12 +36,12 @@ export class ParameterSchema {
   }
 
   /**
-   * The value of every declared parameter; NULL where there is none. Names that are not declared
-   * are passed over. An empty text is as good as none, but for the names in `emptyNames`: of these it is the value,
-   * where the parameter is any text and has a default.
+   * Parses the value of every declared parameter; NULL if it is absent. Other names are ignored. An
+   * empty text counts as absent, except for the names in `emptyNames`: for these, it is the value
+   * of a parameter that allows any text and has a default.
    *
-   * @throws ServiceError for the first parameter that is missing, repeated or not of its type; its
-   * message tells of all of them.
+   * @throws ServiceError for parameters that are missing, repeated or not of their type. It names
+   * the first; the message describes all.
    */
   parse(texts: ParameterTexts, emptyNames: ReadonlySet<string> = NO_NAMES): ParameterValues {
     const values = new Map<string, SqlValue>();
@@ -79,7 +79,10 @@ export class ParameterSchema {
     });
   }
 
-  /** Ends a sentence about a parameter that is missing, where the call has one of nearly its name that is not read. */
+  /**
+   * The end of a sentence about a missing parameter: names a similar parameter of the call that is
+   * not used.
+   */
   #misspelt(name: string, texts: ParameterTexts): string {
     const unread = Array.from(texts.keys()).filter((key) => !this.reads(key));
     const nearest = nearestName(name, unread);
@@ -91,10 +94,10 @@ const NO_NAMES: ReadonlySet<string> = new Set();
 
 type DeclaredParameter = {
   readonly definition: ParameterDefinition;
-  /** The names it may be given under. */
+  /** The names under which it may be given. */
   readonly keys: readonly string[];
   readonly value: z.ZodType<SqlValue, string | undefined>;
-  /** Values by text, as read before: of most parameters the same few come again and again. */
+  /** Parsed values by text. Most parameters repeat few values. */
   readonly known: Map<string | undefined, SqlValue>;
 };
 
@@ -118,12 +121,14 @@ function mayBeEmpty(definition: ParameterDefinition, emptyNames: ReadonlySet<str
   );
 }
 
-/** An empty text is a STRING; where another type or a list of values is wanted, it is no value. */
+/**
+ * Whether the empty text is a valid value: the type is STRING and no list of values restricts it.
+ */
 function isAnyText({ type, values }: ParameterDefinition): boolean {
   return type === 'string' && values === undefined;
 }
 
-/** The first text among the names that is not empty, else the default. */
+/** Finds the first non-empty text among the names, else the default. */
 function findText(definition: ParameterDefinition, texts: ParameterTexts): string | undefined {
   for (const key of [definition.name, ...definition.from]) {
     const text = texts.get(key)?.[0];
@@ -158,7 +163,7 @@ function valueSchema(definition: ParameterDefinition): z.ZodType<SqlValue, strin
     });
 }
 
-/** A plus sign in a query string arrives as a space, which callers rarely suspect. */
+/** Whether a plus sign was probably decoded to a space, which callers rarely suspect. */
 function hasLostPlus(text: string): boolean {
   return (
     / \d{2}:?\d{2}$/.test(text) &&

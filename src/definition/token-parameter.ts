@@ -1,2 +1,2 @@
-/** The name under which the token of a call may stand in its URL: no query reads what is given so. */
+/** The URL parameter that may hold the token of a call. Queries cannot read it. */
 export const TOKEN_PARAMETER = 'api_key';

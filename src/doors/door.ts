@@ -29,17 +29,17 @@ import type {
 import { findAddress, mustFindSource, sourceOfToken } from './post-address.ts';
 import { tellWarnings } from './post-warnings.ts';
 
-/** What was stored of a body, for a door to tell its sender. */
+/** What was stored of a body, for the answer to its sender. */
 type Posted<Notes> = Alterations & {
-  /** Of the format. */
+  /** Notes of the format. */
   readonly notes: Notes;
-  /** The events of the body that were not taken. */
+  /** The events of the body that were refused. */
   readonly refusals: Refusals;
-  /** By source. */
+  /** Events without a project, by source. */
   readonly withoutProject: readonly EventsWithoutProject[];
 };
 
-/** @throws ServiceError of this code when events were refused: all others are stored. */
+/** @throws ServiceError with this code when events were refused. All others are stored. */
 export function checkRefusals(code: RefusalCode, refusals: Refusals): void {
   const count = refusals.events.length;
   if (count === 0) return;
@@ -49,33 +49,38 @@ export function checkRefusals(code: RefusalCode, refusals: Refusals): void {
   });
 }
 
-/** How one kind of sender is listened to, and spoken to: in its own words, by its own rules for trying again. */
+/**
+ * A receiver: how it reads and answers one kind of sender, by that sender's own rules for answers
+ * and retries.
+ */
 export type Door<Notes> = {
-  /** What is done there, for a list of all routes. */
+  /** A summary for the list of all routes. */
   readonly summary: string;
-  /** A body of one of its media types. */
+  /** A sample body of one of its media types. */
   readonly bodyText: (mediaType: string) => MediaText;
-  /** By status, what `tell` may say. */
+  /** The answers that `tell` may send, by status. */
   readonly answers: OperationText['answers'];
-  /** What senders may say the body is, and how each is read; what says nothing is of the first. */
+  /** The accepted media types and their formats; a body without a media type has the first. */
   readonly formats: ReadonlyMap<string, WireFormat<Notes>>;
   /**
-   * Which source is meant where neither the URL nor a header names one: none, that which the body names, or that of
-   * an index in the path, else the default one.
+   * The source if neither the URL nor a header names one: none; the one that the body names; or
+   * that of the index in the path, else the default source.
    */
   readonly sourceElse: 'none' | 'body' | 'default';
-  /** The failure that names refused events; without it `tell` names them. */
+  /** The failure that lists refused events. Without it, `tell` lists them. */
   readonly refusalCode?: RefusalCode;
   readonly tell: (
     request: Request,
     response: Response,
     posted: Posted<Notes>,
   ) => void | Promise<void>;
-  /** Bytes of an answer that grows with the body; they count with it until the answer has left. */
+  /**
+   * Bytes of an answer that grows with the body. They count with the body until the answer is sent.
+   */
   readonly answerBytes?: (notes: Notes) => number;
-  /** In the words of the profile, unless given. */
+  /** Defaults to the profile's. */
   readonly tellFailure?: TellFailure;
-  /** What these words look like. */
+  /** The schemas of these failures. */
   readonly failureSchemas?: FailureSchemas;
 };
 
@@ -83,13 +88,16 @@ export type DoorOptions = {
   readonly intake: LogIntake;
   readonly bodies: BodyReader;
   readonly clock: Clock;
-  /** Left out, any amount may be posted. */
+  /** Without it, posts are unlimited. */
   readonly quotas?: Quotas | undefined;
-  /** Of doors whose senders name none. */
+  /** The source of posts that name none. */
   readonly defaultSource: Source;
 };
 
-/** Takes a post at a door. What is wrong with its source is told before the body is read, where it can be known. */
+/**
+ * Handles a post. Problems of its source are reported before the body is read, if they can be known
+ * then.
+ */
 export function doorHandler<Notes>(
   door: Door<Notes>,
   options: DoorOptions,
@@ -120,7 +128,7 @@ export function doorHandler<Notes>(
       try {
         const { bodyAddress, notes } = post.contents;
         const target = source ?? mustFindSource(intake, bodyAddress, grant);
-        // The format of this door made them.
+        // The format of this receiver made the notes.
         const ofFormat = notes as Notes;
         if (door.answerBytes !== undefined) holdAnswer(door.answerBytes(ofFormat));
         const to = { source: target, nowUs, grant, quotas, response };
@@ -136,7 +144,7 @@ export function doorHandler<Notes>(
 }
 
 /**
- * The source of the index in a path, where that is a source's name.
+ * The source that the index in a path names, if there is one.
  *
  * @throws ServiceError when the token is bound to other sources.
  */
@@ -157,16 +165,17 @@ type Target = {
 };
 
 /**
- * Stores the events of each address in the source of that name, if there is one, else in that of the body: those of a
- * source together, so that a body waits for as many syncs as it has sources, however many its addresses are. Where one of
- * several cannot be stored, or the sender has gone, those before it are; a sender who tries again sends them twice.
+ * Stores the events of each address in the source of that name, if it exists, else in the body's
+ * source. Events of one source are stored together, so a body waits for one sync per source,
+ * however many addresses it has. If storing fails or the sender disconnects in between, the sources
+ * before are stored, and a retry sends them again.
  */
 async function store(
   intake: LogIntake,
   post: DecodedPost,
   { source, nowUs, grant, quotas, response }: Target,
 ): Promise<Omit<Posted<unknown>, 'notes'>> {
-  // All before the first is stored: a token that is not for one of them posts nothing.
+  // Checks all addresses before storing any: a token that may not use one of them stores nothing.
   const bySource = await addressesBySource(post.contents.addresses, (address) => {
     if (address === undefined) return source;
     const named = intake.findSource(address);
@@ -197,7 +206,9 @@ async function store(
   };
 }
 
-/** The addresses of each source, by their indexes. Lets other work run: a body may name many. */
+/**
+ * Groups addresses by source, by their indexes. Yields to other work, because a body may name many.
+ */
 async function addressesBySource(
   addresses: PostContents['addresses'],
   chooseSource: (address: string | undefined) => Source,
@@ -214,7 +225,7 @@ async function addressesBySource(
   return bySource;
 }
 
-/** Some milliseconds of looking for sources. */
+/** Looking up this many takes some milliseconds. */
 const ADDRESSES_PER_SLICE = 4_096;
 
 function joinRefusals(parts: readonly Refusals[]): Refusals {

@@ -13,21 +13,21 @@ import { LOGFLARE_DOORS } from './logflare-doors.ts';
 import { LOKI_DOOR } from './loki-door.ts';
 import { OTLP_DOOR } from './otlp-door.ts';
 
-/** Paths of the JSON door, below which Logflare has its others. */
+/** Paths of the JSON receiver. Logflare's receivers are below them. */
 export const LOG_PATHS = ['/api/logs', '/logs', '/api/events'] as const;
 
 /**
- * Where clients of Elasticsearch find it: below a path that they are given, and by itself. In this order, or the path
- * would be taken for an index.
+ * Base paths for clients of Elasticsearch: one to configure, and the root. In this order, or the
+ * first would be taken for an index.
  */
 const ELASTICSEARCH_BASES = ['/elasticsearch', ''] as const;
 
-/** Counts how posts ended, where somebody counts. */
+/** Counts the results of posts, if there are metrics. */
 export function countingPosts(metrics: Metrics | undefined): Route['ended'] {
   return metrics && ((_request, outcome) => metrics.countPost(outcome));
 }
 
-/** All doors but the JSON one. */
+/** The routes of all receivers except the JSON one. */
 export function doorRoutes(
   options: DoorOptions & { readonly metrics?: Metrics | undefined },
 ): readonly Route[] {

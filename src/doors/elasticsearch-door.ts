@@ -7,13 +7,13 @@ import { refTo } from '../openapi/schemas.ts';
 import type { Door } from './door.ts';
 import { WARNINGS_TEXT } from './post-warnings.ts';
 
-/** Without it clients of Elasticsearch refuse to go on ("product check"). */
+/** Clients of Elasticsearch refuse answers without this header ("product check"). */
 export const ELASTICSEARCH_HEADERS = { 'X-Elastic-Product': 'Elasticsearch' };
 
-/** Which Elasticsearch clients take this for: of the line that has all that is here. */
+/** The version that clients see: one of the line that has everything served here. */
 const VERSION = '8.19.0';
 
-/** What clients look for at the root, beside the `name`. */
+/** What clients look for at the root, besides the `name`. */
 export const ELASTICSEARCH_INFO = {
   cluster_name: 'weir',
   cluster_uuid: '_na_',
@@ -29,7 +29,7 @@ export const ELASTICSEARCH_INFO = {
   tagline: 'You Know, for Search',
 } as const;
 
-/** What else clients ask before they send, by path; none of it depends on anything. */
+/** Constant answers to what clients ask before they send, by path. */
 export const ELASTICSEARCH_ANSWERS: ReadonlyMap<string, object> = new Map<string, object>([
   ['/_cluster/health', { cluster_name: 'weir', status: 'green', timed_out: false }],
   ['/_cat/health', [{ cluster: 'weir', status: 'green' }]],
@@ -37,10 +37,13 @@ export const ELASTICSEARCH_ANSWERS: ReadonlyMap<string, object> = new Map<string
   ['/_xpack', { license: { status: 'active', type: 'basic', mode: 'basic' }, features: {} }],
 ]);
 
-/** What is stored is seen at once, so there is nothing to do for those who ask that it be. */
+/** The answer to a refresh. Stored events are visible at once, so there is nothing to do. */
 export const REFRESHED = { _shards: { total: 1, successful: 1, failed: 0 } };
 
-/** Elasticsearch's bulk: each action has its own status; 429 or 503 of the whole, cut short, means "later". */
+/**
+ * Elasticsearch's bulk API. Each action has its own status; 429 or 503 for the whole request, with
+ * the connection cut, means "later".
+ */
 export const ELASTICSEARCH_DOOR: Door<readonly BulkItem[]> = {
   summary: 'Store documents of an Elasticsearch bulk',
   formats: new Map(
@@ -77,7 +80,7 @@ export const ELASTICSEARCH_DOOR: Door<readonly BulkItem[]> = {
   },
 };
 
-/** Bytes of an item's answer beside what its sender has named, and of one that says why it was not stored. */
+/** Bytes of an item's answer besides the names that its sender chose, and of one with an error. */
 const ITEM_BYTES = 96;
 const REFUSED_ITEM_BYTES = 192;
 
@@ -85,12 +88,12 @@ function itemBytes({ index = '', id, event }: BulkItem): number {
   return index.length + id.length + (event === undefined ? REFUSED_ITEM_BYTES : ITEM_BYTES);
 }
 
-/** Why each refused event was, where its reason is listed. */
+/** The reasons of refused events, by event, as far as they are listed. */
 function toReasonMap({ events, reasons }: Refusals): ReadonlyMap<number, string | undefined> {
   return new Map(events.map((event, index) => [event, reasons[index]]));
 }
 
-/** The answer in pieces of ITEMS_PER_PIECE items, between which other work runs. */
+/** Writes the answer in pieces of ITEMS_PER_PIECE items, with other work in between. */
 async function answerPieces(
   items: readonly BulkItem[],
   refused: ReadonlyMap<number, string | undefined>,
@@ -107,7 +110,7 @@ async function answerPieces(
   return [...pieces, Buffer.from(']}')];
 }
 
-/** Some 100 KB. */
+/** About 100 KB. */
 const ITEMS_PER_PIECE = 1_000;
 
 type ItemAnswer = Readonly<Record<string, { readonly status: number; readonly error?: object }>>;
@@ -142,8 +145,8 @@ function tellLikeElasticsearch({
   const cause = createError(code, message);
   const body = { error: { root_cause: [cause], ...cause }, status };
   const contentType = 'application/json; charset=utf-8';
-  // rsyslog drops what any whole answer refuses, and only posts again where the connection has failed; others do
-  // so, too, and wait longer than after a status.
+  // rsyslog drops what any complete answer refuses, and retries only after a failed connection.
+  // Others retry then, too, and wait longer than after a status.
   const isCutShort = retryAfterS !== undefined;
   return { status, contentType, body: Buffer.from(JSON.stringify(body)), isCutShort };
 }

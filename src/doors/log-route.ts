@@ -18,7 +18,7 @@ import { tellWarnings } from './post-warnings.ts';
 
 const EVENTS = describeList(refTo('Event'));
 
-/** Media types that say a body has an event on each line. */
+/** Media types of bodies with one event a line. */
 const LINE_TYPES = [
   'application/x-ndjson',
   'application/ndjson',
@@ -26,7 +26,9 @@ const LINE_TYPES = [
   'application/x-jsonlines',
 ] as const;
 
-/** What programs send that were told nothing of the body, as `curl -d` does: they say nothing of it. */
+/**
+ * Media types that programs send by default, as `curl -d` does. They say nothing about the body.
+ */
 const UNTOLD_TYPES = ['text/plain', 'application/x-www-form-urlencoded'] as const;
 
 const FORMS: ReadonlyMap<string, BodyForm> = new Map<string, BodyForm>([
@@ -36,14 +38,14 @@ const FORMS: ReadonlyMap<string, BodyForm> = new Map<string, BodyForm>([
 ]);
 
 /**
- * Takes a post of logs. The source is looked for before the body is read, where the URL or a header
+ * Handles a post of logs. The source is looked up before the body is read, if the URL or a header
  * names it.
  */
 export function logHandler(options: {
   readonly intake: LogIntake;
   readonly bodies: BodyReader;
   readonly clock: Clock;
-  /** Left out, any amount may be posted. */
+  /** Without it, posts are unlimited. */
   readonly quotas?: Quotas | undefined;
 }): GuardedOperation['handle'] {
   const { intake, bodies, clock, quotas } = options;
@@ -77,7 +79,7 @@ export function logHandler(options: {
   };
 }
 
-/** What is told of the JSON door. */
+/** The description of the JSON receiver. */
 export const LOG_TEXT: OperationText = {
   ...POST_TEXT,
   summary: 'Store log events',

@@ -39,7 +39,7 @@ const SYSLOG = createDoor({
   example: '<13>1 2026-01-15T11:55:00Z host app - - - order made\n',
 });
 
-/** Below each path of the JSON door: what Logflare has there, answered as that door answers. */
+/** Logflare's receivers below each path of the JSON receiver, with the same answers. */
 export const LOGFLARE_DOORS: ReadonlyMap<string, Door<void>> = new Map([
   ['/json', DOCUMENTS],
   ['/vector', DOCUMENTS],
@@ -60,7 +60,7 @@ export const LOGFLARE_DOORS: ReadonlyMap<string, Door<void>> = new Map([
       },
     }),
   ],
-  // Its other form, Erlang's own (`application/bert`), is not read.
+  // Its other format, Erlang's `application/bert`, is not supported.
   [
     '/elixir/logger',
     createDoor({
@@ -84,7 +84,7 @@ export const LOGFLARE_DOORS: ReadonlyMap<string, Door<void>> = new Map([
       example: CLOUD_EVENT,
     }),
   ],
-  // Cloudflare names its NDJSON as it likes.
+  // Cloudflare sends NDJSON under any media type.
   [
     '/cloudflare',
     createDoor({
@@ -105,7 +105,7 @@ type Format = {
   readonly summary: string;
   readonly format: WireFormat;
   readonly mediaTypes: readonly string[];
-  /** How the same is read with a document on each line, where it may come so. */
+  /** The format for one document a line, if it may come like that. */
   readonly lines?: WireFormat;
   readonly sourceElse?: Door<void>['sourceElse'];
   readonly example: unknown;
@@ -135,7 +135,7 @@ function createDoor({
   };
 }
 
-/** As a body of the media type has it. */
+/** The example in the form of the media type. */
 function formatExample(example: unknown, mediaType: string): unknown {
   if (mediaType.includes('-batch')) return [example];
   const isOnLines = LINE_TYPES.includes(mediaType) && Array.isArray(example);

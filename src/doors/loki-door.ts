@@ -4,8 +4,8 @@ import type { Door } from './door.ts';
 import { WARNINGS_TEXT } from './post-warnings.ts';
 
 /**
- * Grafana Loki's push (its HTTP API, "Ingest logs"): 204 when all was stored. Its senders take a 400 for lines that
- * will never be taken, and go on; 429 and 5xx for "later".
+ * Grafana Loki's push (its HTTP API, "Ingest logs"): 204 when everything was stored. Its senders
+ * skip lines after a 400, and retry after 429 and 5xx.
  */
 export const LOKI_DOOR: Door<void> = {
   summary: 'Store log lines of a Loki push',

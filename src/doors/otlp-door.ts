@@ -13,10 +13,10 @@ import { WARNINGS_TEXT } from './post-warnings.ts';
 const PROTOBUF = 'application/x-protobuf';
 const JSON_TYPE = 'application/json';
 
-/** A message of Protobuf, which JSON Schema has no words for. */
+/** A Protobuf message, which JSON Schema cannot describe. */
 const BINARY: Schema = {};
 
-/** By HTTP's status (google.rpc.Code; OTLP specification, "OTLP/HTTP Response"). */
+/** RPC codes by HTTP status (google.rpc.Code; OTLP specification, "OTLP/HTTP Response"). */
 const RPC_CODES: ReadonlyMap<number, number> = new Map([
   [400, 3],
   [401, 16],
@@ -30,8 +30,9 @@ const RPC_CODES: ReadonlyMap<number, number> = new Map([
 const RPC_INTERNAL = 13;
 
 /**
- * OpenTelemetry's protocol over HTTP: answered in the encoding it was asked in, with how many records were not
- * taken, if any. Exporters try again after 429, 502, 503 and 504, and wait as `Retry-After` says.
+ * OpenTelemetry's protocol over HTTP. The answer has the encoding of the request, and the number of
+ * refused records if there are any. Exporters retry after 429, 502, 503 and 504, and wait as
+ * `Retry-After` says.
  */
 export const OTLP_DOOR: Door<void> = {
   summary: 'Store OpenTelemetry log records',

@@ -11,7 +11,7 @@ import type { LogIntake } from '../store/log-intake.ts';
 
 export const ADDRESS_HEADERS = ['x-source', 'x-collection'] as const;
 
-/** What the URL, else a header, says the source is. */
+/** The source that the URL names, or else a header. */
 export function findAddress(query: ParameterTexts, request: IncomingMessage): string | undefined {
   for (const key of ADDRESS_KEYS) {
     const text = oneText(query, key);
@@ -24,7 +24,7 @@ export function findAddress(query: ParameterTexts, request: IncomingMessage): st
   return undefined;
 }
 
-/** The source that a token has for posts that name none. */
+/** The source of a token's posts that name none. */
 export function sourceOfToken(
   intake: Pick<LogIntake, 'findSource'>,
   { defaultSource }: Grant,
@@ -33,9 +33,9 @@ export function sourceOfToken(
 }
 
 /**
- * The source that is named, or that of the token where none is.
+ * The named source, or that of the token.
  *
- * @throws ServiceError when none is named, the token is not for it, or there is none of the name.
+ * @throws ServiceError when none is named, the token may not use it, or it does not exist.
  */
 export function mustFindSource(
   intake: Pick<LogIntake, 'findSource' | 'listSources'>,
@@ -59,7 +59,7 @@ export function mustFindSource(
   throw unknownSource(address, intake, grant);
 }
 
-/** That there is no such source, which may be meant, and how one is made. */
+/** The error for a missing source: suggests similar names, and how to make one. */
 export function unknownSource(
   address: string,
   intake: Pick<LogIntake, 'listSources'>,

@@ -4,15 +4,15 @@ import { formatProjectRule } from '../../ingest/source.ts';
 import { setWarnings, WARNINGS_HEADER } from '../http/warnings.ts';
 import type { Alterations, EventsWithoutProject } from '../store/log-intake.ts';
 
-/** For a description of the answers of posts. */
+/** Describes the warnings for the answers of posts. */
 export const WARNINGS_TEXT: Readonly<Record<string, string>> = {
   [WARNINGS_HEADER]:
     'What was stored otherwise than it was sent, or belongs to no project, if anything was or does',
 };
 
 /**
- * Tells a sender what was stored otherwise than it was sent, and what of it no query of a project will find; nothing
- * where all is as it should be.
+ * Warns the sender of events that were changed, and of events that no query of a project will find.
+ * Sends nothing without warnings.
  */
 export function tellWarnings(
   response: ServerResponse,
@@ -26,7 +26,10 @@ export function tellWarnings(
   ]);
 }
 
-/** That events belong to no project, and where theirs is looked for: a sentence for each source, if these are not many. */
+/**
+ * Warns of events without a project, and says where the project is looked for: one sentence for
+ * each source, up to a limit.
+ */
 function projectWarnings(withoutProject: readonly EventsWithoutProject[]): readonly string[] {
   const told = withoutProject.slice(0, SOURCES_WARNED_OF_MAX);
   const rest = withoutProject.length - told.length;
