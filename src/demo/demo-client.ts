@@ -2,7 +2,7 @@ import type { LogEvent } from './traffic/log-event.ts';
 
 export type DemoRow = Readonly<Record<string, unknown>>;
 
-/** The demo's own sender and reader: goes through the HTTP door like anybody else. */
+/** The HTTP client of the demo, which posts and calls like any other client. */
 export class DemoClient {
   readonly #url: string;
   readonly #tokens: { readonly ingest: string; readonly query: string };
@@ -12,7 +12,7 @@ export class DemoClient {
     this.#tokens = tokens;
   }
 
-  /** Posts events of one source; tries again when the service asks for patience. */
+  /** Posts events of one source, and retries after a temporary refusal. */
   async post(source: string, events: readonly LogEvent[]): Promise<void> {
     const url = `${this.#url}/api/logs?source_name=${encodeURIComponent(source)}`;
     for (;;) {
@@ -40,7 +40,7 @@ export class DemoClient {
     return body.result;
   }
 
-  /** The same call as a person would type it. */
+  /** The call as a command for a shell. */
   curlLine(path: string): string {
     return `curl -s -H 'X-API-KEY: ${this.#tokens.query}' '${this.#url}${path}'`;
   }

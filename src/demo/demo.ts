@@ -14,12 +14,12 @@ import { DemoClient } from './demo-client.ts';
 import type { LogEvent } from './traffic/log-event.ts';
 import { Traffic } from './traffic/traffic.ts';
 
-/** Hours of history the demo starts with, and how dense they are. */
+/** Hours of history at the start of the demo, and the number of events in them. */
 const HISTORY_HOURS = 6;
 const HISTORY_EVENTS = 60_000;
 const LIVE_EVENTS_PER_S = 20;
 
-/** Events per POST: what a collector sends at once. */
+/** Events of one POST, as many as a collector sends. */
 const BATCH_EVENTS = 500;
 
 const PROJECT_COUNT = 12;
@@ -27,8 +27,8 @@ const ROWS_SHOWN = 5;
 const HOUR_MS = 3_600_000;
 
 /**
- * Runs the service on a folder of its own that goes when it ends, sends it made-up traffic through
- * its HTTP door, shows the three calls, and goes on until a signal stops it.
+ * Starts a throwaway instance with sample traffic, shows the three calls, and runs until a signal.
+ * Its folder is removed at the end.
  */
 export async function runDemo(environment: Environment, clock: Clock): Promise<void> {
   const dataDir = await mkdtemp(join(tmpdir(), 'weir-demo-'));
@@ -109,7 +109,7 @@ async function showCalls(client: DemoClient, traffic: Traffic): Promise<void> {
   }
 }
 
-/** Sends a little each second, so that every call shows what has just happened. */
+/** Sends a few events each second, so that every call shows recent ones. */
 async function sendLive(
   client: DemoClient,
   traffic: Traffic,

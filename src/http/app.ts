@@ -43,42 +43,42 @@ import { WorkTurns } from './work-turns.ts';
 export type AppOptions = {
   readonly profile: Profile;
   readonly catalogue: Catalogue;
-  /** Left out, definitions can be read and not changed. */
+  /** Without it, definitions are read-only. */
   readonly definitions?: Definitions | undefined;
   readonly caller: EndpointCaller;
   readonly callerQueries: CallerQueries;
   readonly intake: LogIntake;
-  /** Left out, no sources can be made. */
+  /** Without it, no sources can be made. */
   readonly sources?: Sources | undefined;
   readonly followers: Followers;
-  /** Of senders who name none. */
+  /** The source of posts that name none. */
   readonly defaultSource: Source;
   readonly tokens: Tokens;
-  /** Left out, any amount may be posted. */
+  /** Without it, posts are unlimited. */
   readonly quotas?: Quotas | undefined;
   readonly readiness: Readiness;
   readonly clock: Clock;
   readonly log: Log;
   readonly bodies?: BodyReader;
-  /** What bodies and answers may take; all that they ever may unless given. */
+  /** The memory of bodies and answers; by default their absolute limits. */
   readonly memory?: MemoryDivision;
-  /** How long the refusal of a wrong token waits where many came from its address; as the limits say unless given. */
+  /** Delay of the refusal of a wrong token after many from its address; by default the limit's. */
   readonly refusedTokenWaitMs?: number | undefined;
-  /** Left out, nothing is counted and nothing is at `/metrics`. */
+  /** Without it, nothing is counted and `/metrics` does not exist. */
   readonly metrics?: Metrics | undefined;
 };
 
-/** What a caller may name its request: nothing that would break a log or a header. */
+/** The allowed request ids of callers. They cannot break a log line or a header. */
 const REQUEST_ID = /^[\w.:+/=-]{1,128}$/;
 
-/** Where endpoints are called, and their definitions told. */
+/** Paths that call endpoints or describe definitions. */
 const CALL_PATH = /^(?:\/api)?\/endpoints(?:\/|$)/;
 
-/** The service as a server serves it, and all its routes. */
+/** The app that an HTTP server serves, with all its routes. */
 export type ServiceApp = ServedApp & {
   readonly listener: Express;
   readonly routes: readonly Route[];
-  /** What requests under way hold. */
+  /** Memory of the requests in progress. */
   readonly memory: () => Omit<RequestMemory, 'followed'>;
 };
 
@@ -138,7 +138,9 @@ export function createApp(options: AppOptions): ServiceApp {
   return { listener: app, messages: useExpressMessages(app), routes, memory: requestMemory };
 }
 
-/** Logs what should be known here, and tells the caller. */
+/**
+ * Returns a function that logs a failure if the operator needs to know it, and answers the caller.
+ */
 function failing({ profile, log, clock }: AppOptions): Fail {
   const logFailure = failureLog(log, clock);
   return (error, request, response, tell) => {
@@ -149,7 +151,7 @@ function failing({ profile, log, clock }: AppOptions): Fail {
   };
 }
 
-/** Logs failures that are ours, or that whoever runs the service should know of. */
+/** Logs failures that are bugs or that the operator should know. */
 function failureLog(
   log: Log,
   clock: Clock,
@@ -158,12 +160,13 @@ function failureLog(
   const stacks = new StackThrottle(() => clock.monotonicMs());
   return (known, { method, path }, requestId) => {
     const nowMs = clock.monotonicMs();
-    // That there is too much to do is said now and then; `/metrics` counts every time.
+    // Overload is logged now and then; `/metrics` counts every refusal.
     const leftOut = known.retryAfterS === undefined ? 0 : throttle.admit(known.code, nowMs);
     if (leftOut === undefined) return;
     let error = known.message;
     if (known.code === 'internal') {
-      // A bug is told in full, here only, and once in a while; of what is expected the message says all.
+      // A bug is logged with its stack, at intervals and only here; an expected failure needs only
+      // its message.
       error = stacks.describe(known.details.cause ?? known);
     }
     log({
@@ -190,7 +193,8 @@ function beginResponse(request: Request, response: Response, next: NextFunction)
 }
 
 /**
- * Node takes the first of several; a proxy in front may have gone by another. So it is refused (RFC 9112 §3.2).
+ * Refuses several `Host` headers (RFC 9112 §3.2): Node uses the first, while a proxy in front may
+ * have used another.
  */
 function checkHost({ rawHeaders }: Request): void {
   let hostCount = 0;
@@ -205,7 +209,7 @@ function checkHost({ rawHeaders }: Request): void {
 function asServiceError(error: unknown, requestId: string): ServiceError {
   if (error instanceof ServiceError) return error;
   if (error instanceof QueryError) return fromQueryError(error);
-  // The router's own word for a path that does not decode.
+  // The router throws this for a path that does not decode.
   if (error instanceof URIError) {
     const message = 'a % in the path must begin UTF-8 in hexadecimal';
     return new ServiceError('invalid_request', message, { cause: error });

@@ -29,7 +29,7 @@ import { type GuardedOperation, pathParameter } from './route.ts';
 import { workOnSql } from './sql-turns.ts';
 import type { WorkTurns } from './work-turns.ts';
 
-/** Calls an endpoint: the path's one parameter is its id or one of its names. */
+/** Calls an endpoint. The path's parameter is its id or one of its names. */
 export function callHandler(options: {
   readonly catalogue: Catalogue;
   readonly caller: EndpointCaller;
@@ -71,7 +71,7 @@ export function callHandler(options: {
     }
     const calledMs = clock.monotonicMs();
     const answering = caller.call(call, who);
-    // What need not be waited for leaves in the turn of the event loop that brought the request.
+    // Without a promise, the answer leaves in the turn of the event loop that brought the request.
     const answer = answering instanceof Promise ? await answering : answering;
     await sendAnswer(request, response, answer, {
       cacheS: endpoint.definition.cacheS,
@@ -83,7 +83,7 @@ export function callHandler(options: {
   };
 }
 
-/** What the end of the path says, or else `Accept`. */
+/** The format from the end of the path, else from `Accept`. */
 function chooseFormat(
   request: Request,
   response: Response,
@@ -94,7 +94,7 @@ function chooseFormat(
   return acceptedFormat(request.headers.accept);
 }
 
-/** That there is no such endpoint, and which may be meant. */
+/** The error for a missing endpoint, with similar names. */
 export function unknownEndpoint(
   idOrName: string,
   catalogue: Catalogue,
@@ -110,14 +110,14 @@ export function unknownEndpoint(
 
 type GivenTexts = {
   readonly texts: ParameterTexts;
-  /** Names that a JSON body gives an empty text. */
+  /** Names to which a JSON body gives an empty text. */
   readonly emptyNames?: ReadonlySet<string>;
 };
 
 /**
- * The parameters of the query string and those of a JSON body together. One that stands in both is
- * given twice, and refused as any other that is. What the endpoint does not read may be anything. A
- * body of text is the SQL of a caller, where the endpoint takes that.
+ * Merges the parameters of the query string and of a JSON body. A parameter in both counts as given
+ * twice and is refused. Parameters that the endpoint does not use may have any value. A text body
+ * is the caller's SQL, if the endpoint takes that.
  */
 async function addBody(
   query: ParameterTexts,
@@ -155,14 +155,14 @@ async function addBody(
 
 const JSON_TYPE = 'application/json';
 
-/** Bodies of these types are one SQL text. */
+/** Media types of bodies that are one SQL text. */
 const SQL_TYPES = ['application/sql', 'text/plain'] as const;
 
 type BodyType = typeof JSON_TYPE | (typeof SQL_TYPES)[number];
 
 /**
- * A body without a type is JSON. A GET need not bring one, and where it brings one of another type,
- * that is none of ours.
+ * Parses the body's type; a body without one is JSON. The body of a GET is ignored if it has
+ * another type.
  *
  * @throws ServiceError for a POST of another type.
  */
@@ -175,7 +175,7 @@ function parseBodyType(request: Request, allowed: readonly BodyType[]): BodyType
   }
 }
 
-/** A parameter's text; `undefined` for null, which is no value. */
+/** The text of a parameter; `undefined` for null, which counts as absent. */
 function toText(name: string, value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   if (value === null) return undefined;
@@ -193,10 +193,10 @@ function toText(name: string, value: unknown): string | undefined {
   );
 }
 
-/** Aborted when the connection closes before the answer has left. */
+/** Makes a signal that aborts when the connection closes before the answer has left. */
 function goneSignal(response: Response): AbortSignal {
   const gone = new AbortController();
-  // A connection that has closed already, while a body was read, does not say so again.
+  // If the connection closed while the body was read, its event is over.
   if (response.destroyed) gone.abort();
   response.on('close', () => {
     if (!response.writableFinished) gone.abort();

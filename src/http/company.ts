@@ -17,7 +17,7 @@ export class Company {
     return !this.hasOther(tenant, nowMs, () => true);
   }
 
-  /** Whether `isSo` holds for another tenant that has posted within COMPANY_MS. */
+  /** Whether `predicate` holds for another tenant that has posted within RECENT_TENANTS_MS. */
   hasOther(tenant: Tenant, nowMs: number, isSo: (other: Tenant) => boolean): boolean {
     this.#forget(nowMs);
     for (const other of this.#cameMs.keys()) if (other !== tenant && isSo(other)) return true;

@@ -21,31 +21,31 @@ import { readMediaType } from './media-type.ts';
 export const DEFINITION_TYPES = ['application/json', 'application/sql'] as const;
 export const PATCH_TYPES = ['application/merge-patch+json', 'application/json'] as const;
 
-/** A body that was read: of SQL its text, of JSON its value. */
+/** A parsed body: the text of SQL, or the value of JSON. */
 export type DefinitionBody =
   | { readonly kind: 'sql'; readonly text: string }
   | { readonly kind: 'json'; readonly value: unknown };
 
-/** What a body may be, and who sends it. */
+/** The allowed types of a body, and its sender. */
 type BodyWanted = {
   readonly types: readonly ((typeof DEFINITION_TYPES)[number] | (typeof PATCH_TYPES)[number])[];
   readonly grant: Grant;
 };
 
-/** The file that a body asks for, and the words for what is wrong with it. */
+/** The definition file that a request asks for. */
 export type AskedFile = {
   readonly id: string;
   /** Its name and its aliases. */
   readonly names: readonly string[];
   readonly fileText: string;
-  /** Tells a problem of the file with its place in what was sent. */
+  /** Makes the error for a problem of the file, with its place in what was sent. */
   readonly tell: (error: DefinitionError) => ServiceError;
 };
 
 /**
  * Reads the body of a request; one without a type is JSON.
  *
- * @throws ServiceError when it is of none of the types, too large, or not what it says.
+ * @throws ServiceError when its type is not allowed, or it is too large or malformed.
  */
 export async function readDefinitionBody(
   bodies: BodyReader,
@@ -66,8 +66,8 @@ export async function readDefinitionBody(
 }
 
 /**
- * A file that was sent as it is. Without an id of its own it gets that of the path, where the path has another one than
- * is made of its name.
+ * The file for a body of SQL, which is used as sent. If it has no id, it gets the id in the path,
+ * unless that id follows from its name anyway.
  *
  * @throws ServiceError when its header does not parse.
  */
@@ -87,9 +87,9 @@ export function askedBySql(sent: string, profile: ProfileName, pathId?: string):
 }
 
 /**
- * The file of a resource, in the form that files made here have. A place in it is one of `query`.
+ * The file for a JSON resource, in the service's own format. Positions refer to `query`.
  *
- * @throws ServiceError when it may not be as it is.
+ * @throws ServiceError when the resource is not valid.
  */
 export function askedByResource(
   resource: DefinitionResource,
@@ -115,7 +115,7 @@ export function askedByResource(
   return { id: definition.id, names: listNames(definition), fileText, tell };
 }
 
-/** What `work` gives; a problem of the file that was asked for is told. */
+/** Returns what `work` returns. A DefinitionError becomes the error of the asked file. */
 export async function reportProblem<T>(
   asked: () => AskedFile | undefined,
   work: Promise<T>,
@@ -128,7 +128,7 @@ export async function reportProblem<T>(
   }
 }
 
-/** The name of what has none yet; no message has it. */
+/** A placeholder for files without a name. It appears in no message. */
 const FILE_NAME = 'definition.sql';
 
 const CODES: Readonly<Record<DefinitionFault, ErrorCode>> = {

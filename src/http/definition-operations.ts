@@ -61,7 +61,7 @@ const DEFINITION_BODY: BodyText = {
 
 const PATCH = { schema: { type: 'object' }, example: { description: 'Events of a project' } };
 
-/** What may stand in the way of a change. */
+/** Errors of changes. */
 const CHANGE_FAILURES: readonly ErrorCode[] = [
   'invalid_definition',
   'definition_conflict',
@@ -73,7 +73,7 @@ const CHANGE_FAILURES: readonly ErrorCode[] = [
   'storage_failed',
 ];
 
-/** Of the path that lists definitions and makes new ones. */
+/** Operations of the path that lists and makes definitions. */
 export function definitionListOperations(options: Options): Route['operations'] {
   const { catalogue, definitions, access } = options;
   const content = {
@@ -106,7 +106,7 @@ export function definitionListOperations(options: Options): Route['operations'] 
   return { GET: list, POST: create };
 }
 
-/** Of the path of one definition. */
+/** Operations of the path of one definition. */
 export function definitionOperations(options: Options): Route['operations'] {
   const { catalogue, access } = options;
   const read: GuardedOperation = {

@@ -38,7 +38,7 @@ type Managed = {
   readonly profile: ProfileName;
 };
 
-/** All definitions, and what is wrong with those that are not there. */
+/** Lists all definitions, and the problems of those that are not in force. */
 export function endpointListHandler(
   catalogue: Catalogue,
   definitions: Definitions | undefined,
@@ -51,7 +51,7 @@ export function endpointListHandler(
   };
 }
 
-/** One definition, by its id: as JSON, or as its file where that is wanted more. */
+/** Returns a definition by its id, as JSON or as its file, whichever `Accept` prefers. */
 export function endpointHandler(catalogue: Catalogue): Handle {
   return (request, response, { grant }) => {
     const id = pathParameter(request);
@@ -75,7 +75,7 @@ export function endpointHandler(catalogue: Catalogue): Handle {
   };
 }
 
-/** Makes a definition, with the id it brings or, as JSON, with a new one. */
+/** Creates a definition with the id in the body; a JSON body without one gets a new id. */
 export function createHandler({ definitions, bodies, profile }: Managed): Handle {
   return async (request, response, { grant }) => {
     const body = await readDefinitionBody(bodies, request, response, {
@@ -86,7 +86,7 @@ export function createHandler({ definitions, bodies, profile }: Managed): Handle
     const made = definitions.change(
       asked.id,
       () => {
-        // One that cannot be called is not told of here, and has the id all the same.
+        // A stored definition that cannot be called is not in the catalogue, but has its id.
         if (!definitions.isStored(asked.id)) return asked.fileText;
         throw new ServiceError('definition_conflict', `there is a definition ${asked.id} already`);
       },
@@ -96,7 +96,7 @@ export function createHandler({ definitions, bodies, profile }: Managed): Handle
   };
 }
 
-/** Replaces the definition that the path names, or creates it if there is none. */
+/** Replaces the definition that the path names, or creates it. */
 export function replaceHandler({ definitions, bodies, profile }: Managed): Handle {
   return async (request, response, { grant }) => {
     const { id, name } = findTarget(request, definitions.catalogue);
@@ -124,7 +124,7 @@ export function replaceHandler({ definitions, bodies, profile }: Managed): Handl
   };
 }
 
-/** Changes some of what a definition says: a merge patch of RFC 7396 over its JSON. */
+/** Changes some members of a definition with a merge patch (RFC 7396) of its JSON. */
 export function patchHandler({ definitions, bodies, profile }: Managed): Handle {
   return async (request, response, { grant }) => {
     const { id, name } = mustFindTarget(request, definitions.catalogue, grant);
@@ -144,7 +144,7 @@ export function patchHandler({ definitions, bodies, profile }: Managed): Handle 
       },
       grant.name,
     );
-    // What is asked for is known only in its turn.
+    // `asked` is set when the change has its turn.
     sendChanged(response, 200, await reportProblem(() => asked, changed));
   };
 }
@@ -160,7 +160,7 @@ export function removeHandler({ definitions }: Managed): Handle {
         checkNamed(current, name);
         if (current === undefined && !definitions.isStored(id))
           throw unknownEndpoint(id, catalogue, grant);
-        // Of one that cannot be called no tag is known.
+        // A definition that cannot be called has no tag.
         checkIfMatch(request, current ? listTags(current) : [], { isNeeded: true });
         return undefined;
       },
@@ -171,13 +171,13 @@ export function removeHandler({ definitions }: Managed): Handle {
   };
 }
 
-/** @throws ServiceError for what is no definition, or another one than is asked for. */
+/** @throws ServiceError for an invalid definition, or one that the path does not name. */
 function askedBy(
   body: DefinitionBody,
   under: {
     readonly profile: ProfileName;
     readonly id?: string | undefined;
-    /** The name that the path has. */
+    /** The name in the path. */
     readonly name?: string | undefined;
     readonly current?: Endpoint | undefined;
   },
@@ -189,7 +189,10 @@ function askedBy(
   return asWanted(askedByResource(resource, resource.id ?? idElse, profile), { id, name });
 }
 
-/** @throws ServiceError where the path names another definition: a new one must have its name, and an old one keeps its id. */
+/**
+ * @throws ServiceError when the path names another definition: a new one must have the path's name,
+ * and an existing one keeps its id.
+ */
 function asWanted(
   asked: AskedFile,
   { id, name }: { readonly id: string | undefined; readonly name: string | undefined },
@@ -215,7 +218,7 @@ function sendChanged(response: Response, status: 200 | 201, endpoint: Endpoint |
   sendJson(response, status, { result: describeEndpoint(endpoint) });
 }
 
-/** Another one for each state and each form (RFC 9110 §8.8.3). */
+/** The entity tag, different for each version and each form (RFC 9110 §8.8.3). */
 function formatTag(endpoint: Endpoint, form: 'json' | 'sql'): string {
   const digest = createHash('sha256')
     .update(JSON.stringify(describeEndpoint(endpoint)))
@@ -232,7 +235,7 @@ function listTags(endpoint: Endpoint): readonly string[] {
   return [formatTag(endpoint, 'json'), formatTag(endpoint, 'sql')];
 }
 
-/** The definition that a path names by its id, or by a name, which a definition may have or not. */
+/** The definition that a path names by its id or by a name. The name may not exist yet. */
 type Target = { readonly id: string | undefined; readonly name?: string };
 
 function findTarget(request: Request, catalogue: Catalogue): Target {
@@ -241,7 +244,7 @@ function findTarget(request: Request, catalogue: Catalogue): Target {
   return { id: catalogue.find(text)?.definition.id, name: text };
 }
 
-/** @throws ServiceError where no definition has the name. */
+/** @throws ServiceError when no definition has the name. */
 function mustFindTarget(
   request: Request,
   catalogue: Catalogue,
@@ -252,7 +255,11 @@ function mustFindTarget(
   return { id, ...(name !== undefined && { name }) };
 }
 
-/** A name may have become another's since it was looked for. @throws ServiceError */
+/**
+ * Checks the name again, because another definition may have taken it since it was looked up.
+ *
+ * @throws ServiceError
+ */
 function checkNamed(current: Endpoint | undefined, name: string | undefined): void {
   if (current === undefined || name === undefined) return;
   const { definition } = current;
@@ -263,7 +270,7 @@ function checkNamed(current: Endpoint | undefined, name: string | undefined): vo
   );
 }
 
-/** In JSON its lines for other profiles would be lost. */
+/** The error for a change in JSON that would lose lines for other profiles. */
 function onlyWhole({ definition: { name } }: Endpoint): ServiceError {
   return new ServiceError(
     'definition_conflict',

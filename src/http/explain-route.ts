@@ -9,10 +9,10 @@ import { oneText } from './query-string.ts';
 import { sendBytes, sendJson, varyBy } from './response.ts';
 
 /**
- * Whether a call asks how its answer is made, in place of the answer: `explain=true` in its query
- * string. Where the endpoint has a parameter of this name, the word is the endpoint's.
+ * Whether a call asks for an explanation instead of the answer: `explain=true` in its query string.
+ * If the endpoint has a parameter of this name, it belongs to the endpoint.
  *
- * @throws ServiceError when it is there and is neither true nor false.
+ * @throws ServiceError when it is given and is neither true nor false.
  */
 export function asksToExplain(query: ParameterTexts, schema: ParameterSchema): boolean {
   const text = schema.reads('explain') ? undefined : oneText(query, 'explain');
@@ -22,7 +22,7 @@ export function asksToExplain(query: ParameterTexts, schema: ParameterSchema): b
   throw new ServiceError('invalid_parameter', message, { parameter: 'explain' });
 }
 
-/** Text for a person, or JSON for a caller that wants it more. `name` is the endpoint's. */
+/** Sends text, or JSON if the caller prefers it. `name` is the endpoint's. */
 export function sendExplanation(
   request: IncomingMessage,
   response: ServerResponse,

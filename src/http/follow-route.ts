@@ -17,7 +17,7 @@ import { type GuardedOperation, pathParameter } from './route.ts';
 
 const WHOLE_NUMBER = { type: 'integer', minimum: 0 };
 
-/** What is told of following. */
+/** The description of following. */
 export const FOLLOW_TEXT: OperationText = {
   summary: 'Follow a source',
   description:
@@ -76,7 +76,7 @@ export const FOLLOW_TEXT: OperationText = {
   ],
 };
 
-/** Follows a source: the path's parameter is its name or id. */
+/** Follows a source. The path's parameter is its name or id. */
 export function followHandler(options: {
   readonly intake: Pick<LogIntake, 'findSource' | 'listSources'>;
   readonly followers: Followers;
@@ -98,7 +98,7 @@ export function followHandler(options: {
       response.end();
       return;
     }
-    // Whose events a follower may have is decided by its reach, wherever it begins.
+    // The reach limits the events, wherever the follower starts.
     const mayGoOn = (): boolean => tokens.stillGrants(grant);
     const reach = toReach(grant);
     const events = { source, project, sinceUs, reach, tenant: toTenant(grant), mayGoOn };
@@ -107,9 +107,9 @@ export function followHandler(options: {
 }
 
 /**
- * `Last-Event-ID` goes first: with it a browser comes again to the URL that it began with. Then goes
- * `after`, then `last`. Who names a time begins with the first event that is kept; who names nothing,
- * with what comes.
+ * `Last-Event-ID` comes first, because a browser reconnects to its original URL with it. Then come
+ * `after` and `last`. With a time, following starts at the first event kept since then; without
+ * anything, at the next event.
  */
 function parseStart(
   request: Request,
@@ -132,12 +132,14 @@ function parseStart(
   return { kind: parts.sinceUs === undefined ? 'now' : 'first' };
 }
 
-/** An id that is a plain number: 0 is before the first event, others were given before ids were encrypted. */
+/**
+ * A plain number as an id: 0 is before the first event, others date from before ids were encrypted.
+ */
 const PLAIN_ID = /^\d{1,16}$/;
 
 /**
- * After the event with this id. A token that is bound to projects cannot name another event than its own by a
- * number: from what follows it could learn how many events others have. To it such an event is unknown.
+ * Starts after the event with this id. A token that is bound to projects may use only encrypted
+ * ids: from numbers it could learn how many events others have. Other ids are unknown to it.
  */
 function startAfter(
   parameter: string,

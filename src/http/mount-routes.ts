@@ -21,14 +21,14 @@ import type { TellFailure } from './failure.ts';
 import { parseQueryString } from './query-string.ts';
 import { METHODS, type Operation, type Route } from './route.ts';
 
-/** Callers may come from pages of any origin: a token in a header is what protects, not a cookie. */
+/** Pages of any origin may call, because tokens in headers protect the service, not cookies. */
 const CORS_HEADERS =
   'Authorization, X-API-KEY, Content-Type, Content-Encoding, If-Match, If-None-Match, Last-Event-ID, X-Source, X-Collection, X-Request-Id';
 
-/** Seconds a browser may keep an answer to OPTIONS; two hours is the most any keeps. */
+/** Seconds for which browsers may cache an answer to OPTIONS; none caches longer than two hours. */
 const CORS_AGE_S = 7200;
 
-/** Tells a caller, in the words of `tell`, and whoever runs the service, what went wrong. */
+/** Answers a failed request, in the format of `tell`, and logs the failure if needed. */
 export type Fail = (
   error: unknown,
   request: Request,
@@ -44,18 +44,19 @@ type Parts = {
   readonly fail: Fail;
 };
 
-/** A route as it is served. */
+/** A mounted route. */
 type Served = {
   readonly route: Route;
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly operations: ReadonlyMap<string, Operation>;
-  /** All routes of its path, in their order. */
+  /** All routes of the same path, in order. */
   readonly group: readonly Served[];
 };
 
 /**
- * Serves the routes: whether the service is ready, the method, and the token are looked at here, in this
- * order and before a handler is asked. Express looks at one path after another: those asked most come first.
+ * Mounts the routes. Each request is checked before its handler runs: that the service is ready,
+ * the method, and the token, in this order. Express tries paths one after another, so the most
+ * frequent come first.
  */
 export function mountRoutes(app: Express, routes: readonly Route[], parts: Parts): void {
   const byPath = new Map<string, Served[]>();
@@ -74,7 +75,7 @@ export function mountRoutes(app: Express, routes: readonly Route[], parts: Parts
       const { tellFailure } = found.route;
       let isGivenUp = false;
       const answered = parts.readiness.answering(() => {
-        // What is on its way has some more time.
+        // An answer that is being sent gets more time.
         if (response.headersSent) return;
         isGivenUp = true;
         parts.fail(stoppedTooSoon(), request, response, tellFailure);
@@ -82,7 +83,7 @@ export function mountRoutes(app: Express, routes: readonly Route[], parts: Parts
       try {
         await answer(found, request, response, parts);
       } catch (error) {
-        // An answer that comes after all finds another one sent.
+        // A late failure must not follow another answer.
         if (!isGivenUp) parts.fail(error, request, response, tellFailure);
       } finally {
         answered();
@@ -107,7 +108,7 @@ function served(route: Route, group: readonly Served[]): Served {
   return { route, headers: Object.entries(route.headers ?? {}), operations, group };
 }
 
-/** The route of a path that a request is for, or would be for by another method. */
+/** The route of a path that a request is for, by any method. */
 function findServed(
   group: readonly Served[],
   request: Request,
@@ -116,12 +117,12 @@ function findServed(
   return group.find(({ route }) => route.takes?.(request, method) ?? true);
 }
 
-/** HEAD is answered as GET is. */
+/** HEAD is handled as GET. */
 function getMethod({ method }: Request): string {
   return method === 'HEAD' ? 'GET' : method;
 }
 
-/** The methods by which a path is answered. */
+/** The methods that a path allows. */
 function listMethods(group: readonly Served[], request: Request): readonly string[] {
   const allowed = METHODS.filter(
     (method) => findServed(group, request, method)?.operations.has(method) === true,
@@ -159,7 +160,7 @@ async function answer(
   else await count(route.ended, operation, request, response, parts);
 }
 
-/** The one thing that can be expected of a server (RFC 9110 §10.1.1). */
+/** Refuses any expectation except 100-continue, the only one defined (RFC 9110 §10.1.1). */
 function checkExpectation({ headers: { expect } }: Request): void {
   if (expect === undefined || /\b100-continue\b/i.test(expect)) return;
   throw new ServiceError('invalid_request', `Expect must be 100-continue; got ${echo(expect)}`);
@@ -174,7 +175,7 @@ function tellOptions(response: Response, allow: string): void {
   response.end();
 }
 
-/** Lets in who may, and nobody else, and has the request answered. */
+/** Checks the caller's access and runs the handler. */
 async function perform(
   operation: Operation,
   request: Request,
@@ -186,9 +187,10 @@ async function perform(
     await operation.handle(request, response);
     return;
   }
-  // What a token gave is for its bearer alone, unless the handler says otherwise.
+  // Answers to token holders are private unless the handler says otherwise.
   response.setHeader('Cache-Control', 'no-store');
-  // Where the handler says otherwise: a browser that changes tokens must not be given the answer of another.
+  // If the handler allows caching, the answer varies by token: a browser must not reuse it for
+  // another token.
   response.setHeader('Vary', TOKEN_HEADERS);
   const query = parseQueryString(request.url);
   if (operation.access === 'optional') {
@@ -207,7 +209,9 @@ async function perform(
   await operation.handle(request, response, { grant, query });
 }
 
-/** Who is calling; a promise, which rejects, where the refusal of a wrong token has to wait. */
+/**
+ * Finds the caller. Returns a promise, which rejects, if the refusal of a wrong token is delayed.
+ */
 function letIn(
   { tokens, refusedTokens }: Parts,
   request: Request,
@@ -223,7 +227,7 @@ function letIn(
   }
 }
 
-/** The same, and tells how it ended. */
+/** Finds the caller, and counts the result. */
 async function count(
   ended: NonNullable<Route['ended']>,
   operation: Operation,

@@ -38,7 +38,7 @@ export const DOCUMENT_TEXT: OperationText = {
   },
 };
 
-/** A document as it is sent. */
+/** A serialised document. */
 type Written = {
   readonly endpoints: readonly Endpoint[];
   readonly bytes: Buffer;

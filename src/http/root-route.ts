@@ -2,12 +2,12 @@ import { ELASTICSEARCH_HEADERS, ELASTICSEARCH_INFO } from '../doors/elasticsearc
 import { sendJson } from './response.ts';
 import type { OpenOperation, Route } from './route.ts';
 
-/** Where people, and clients of Elasticsearch below each base path that they are given, ask what is there. */
+/** Paths at which people, and clients of Elasticsearch, ask what the service is. */
 const ROOT_PATHS = ['/', '/elasticsearch'] as const;
 
 /**
- * Says what the service is and where everything else is. Everyone may know it: it depends on nothing but the version.
- * Clients of Elasticsearch read `version`, which is that of the Elasticsearch they may take this for.
+ * Describes the service and its paths. It is public, because it depends only on the version.
+ * Clients of Elasticsearch read `version`, which is that of a compatible Elasticsearch.
  */
 export function rootRoutes(version: string): readonly Route[] {
   const value = {

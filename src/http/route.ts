@@ -6,15 +6,15 @@ import type { Outcome } from '../metrics/metrics.ts';
 import type { FailureSchemas, OperationText, Schema } from '../openapi/operation-text.ts';
 import type { TellFailure } from './failure.ts';
 
-/** What a path may do; HEAD and OPTIONS come by themselves. */
+/** Methods of routes; HEAD and OPTIONS are added to all. */
 export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
 export type Method = (typeof METHODS)[number];
 
-/** What a request must bring: a token with this scope, or with any, in one of these places. */
+/** The required token: one with this scope, or any, in one of these places. */
 export type Access = { readonly scope: Scope | 'any'; readonly tokenIn: TokenPlaces };
 
-/** Who asks, and what the query string says. */
+/** The caller's grant and the parsed query string. */
 export type Bearer = { readonly grant: Grant; readonly query: ParameterTexts };
 
 type Answering<Args extends readonly unknown[]> = (
@@ -23,19 +23,25 @@ type Answering<Args extends readonly unknown[]> = (
   ...args: Args
 ) => Promise<void> | void;
 
-/** Answers everyone. */
+/** An operation without authentication. */
 export type OpenOperation = OperationText & {
   readonly access: 'open';
   readonly handle: Answering<[]>;
 };
 
-/** Answers everyone, and whoever brings a token in a header by what it may do. A wrong token is refused. */
+/**
+ * An operation without required authentication, whose answer depends on a token if a header has
+ * one. A wrong token is refused.
+ */
 export type GreetingOperation = OperationText & {
   readonly access: 'optional';
   readonly handle: Answering<[Bearer | undefined]>;
 };
 
-/** Answers whoever brings what `access` asks for; who does not is refused before anything is looked at. */
+/**
+ * An operation that requires a token. Requests without one are refused before anything else is
+ * read.
+ */
 export type GuardedOperation = OperationText & {
   readonly access: Access;
   readonly handle: Answering<[Bearer]>;
@@ -43,35 +49,41 @@ export type GuardedOperation = OperationText & {
 
 export type Operation = OpenOperation | GreetingOperation | GuardedOperation;
 
-/** What a part of a path is that has a name: any text, unless a schema says which. */
+/** A named part of a path: any text, or what the schema allows. */
 type PathParameterText = { readonly description: string; readonly schema?: Schema };
 
 /**
- * One path of the service and what it does by each method: all that there is of it, so that what is
- * served, who is let in and what is documented are one list.
+ * One path of the service, with its operations by method. The server, the access checks and the API
+ * document all follow from this list.
  */
 export type Route = {
-  /** As Express reads it; `:name` is one part of the path. */
+  /** The path in Express's syntax; `:name` is one part of the path. */
   readonly path: string;
   readonly pathParameters?: Readonly<Record<string, PathParameterText>> | undefined;
   readonly operations: Readonly<Partial<Record<Method, Operation>>>;
-  /** Which requests of a method it is for, where a path means two things; the first route that takes one has it. */
+  /**
+   * Which requests of a method it handles, if two routes share a path. The first that takes a
+   * request handles it.
+   */
   readonly takes?: (request: Request, method: string) => boolean;
-  /** How failures are told; in the words of the profile unless given. */
+  /** The format of failures; by default the profile's. */
   readonly tellFailure?: TellFailure | undefined;
-  /** … and what they look like, where the words are not those of the profile. */
+  /** The schemas of failures in a format that is not the profile's. */
   readonly failureSchemas?: FailureSchemas | undefined;
-  /** On every answer, failures included. */
+  /** Headers of every answer, including failures. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Hears how each request ended. */
+  /** Called with the result of each request. */
   readonly ended?: ((request: Request, outcome: Outcome) => void) | undefined;
-  /** Whether the path's one parameter names an endpoint to call: each is told of at its own name. */
+  /**
+   * Whether the path's parameter names an endpoint to call. The API document describes each
+   * endpoint at its own name.
+   */
   readonly isTemplateOfCalls?: boolean;
-  /** Answers while the service starts and stops, too. */
+  /** Whether it answers while the service starts and stops. */
   readonly isAlwaysServed?: boolean;
 };
 
-/** The one `:parameter` of a path, decoded. */
+/** The path's one `:parameter`, decoded. */
 export function pathParameter(request: Request): string {
   const [text] = Object.values(request.params);
   return typeof text === 'string' ? text : '';

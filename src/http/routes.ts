@@ -27,25 +27,25 @@ import { tokenRoutes } from './token-routes.ts';
 import type { WorkTurns } from './work-turns.ts';
 
 export type RouteOptions = AppOptions & {
-  /** Of posts. */
+  /** Bodies of posts. */
   readonly bodies: BodyReader;
-  /** Of all others: they find room when posts have none left. */
+  /** Bodies of all other requests, which have room even when posts use all of theirs. */
   readonly callBodies: BodyReader;
   readonly answers: AnswerBudget;
-  /** Of work on bodies and on callers' SQL texts. */
+  /** Turns of the work on bodies and on callers' SQL texts. */
   readonly turns: WorkTurns;
-  /** Of the service. */
+  /** The version of the service. */
   readonly version: string;
 };
 
-/** Who calls, or posts, may have nothing but a URL. */
+/** The access of calls and posts, whose senders may be able to set only a URL. */
 const CALLING: Access = { scope: 'query', tokenIn: 'url' };
 const POSTING: Access = { scope: 'ingest', tokenIn: 'url' };
 const MANAGING: Access = { scope: 'manage', tokenIn: 'headers' };
 
 const ID_OR_NAME = { idOrName: { description: 'UUID of an endpoint, or one of its names' } };
 const NAME = { name: { description: 'One of the names of an endpoint' } };
-/** At the path that is a name's, too. */
+/** The id in a path that may also contain a name. */
 const ID = {
   idOrName: {
     description: 'UUID of a definition; to change it one of its names will do, too',
@@ -53,10 +53,10 @@ const ID = {
   },
 };
 
-/** By a name, too, a definition is changed; it is called by all others. */
+/** A definition can be changed by name, too. The other methods at a name call it. */
 const CHANGING_METHODS: readonly string[] = ['PUT', 'PATCH', 'DELETE'];
 
-/** Everything the service answers, what is asked most first. */
+/** All routes of the service, the most frequent first. */
 export function serviceRoutes(options: RouteOptions): readonly Route[] {
   const [firstLogs, ...otherLogs] = logRoutes(options);
   const routes: readonly Route[] = [
@@ -162,7 +162,7 @@ function sourceRoutes({ intake, sources, callBodies, profile }: RouteOptions): r
   return [list, { path: '/api/sources/:name', pathParameters, operations: { PUT: making } }];
 }
 
-/** How the API document describes making a source. */
+/** The description of making a source. */
 const SOURCE_TEXT: OperationText = {
   summary: 'Make a source',
   description:
@@ -201,7 +201,7 @@ function followRoute(options: RouteOptions): Route {
   return { path, pathParameters, operations: { GET: follow } };
 }
 
-/** Whoever watches wants to know of a service that is starting or stopping, too. */
+/** Routes for monitoring, which also answer while the service starts and stops. */
 function watchRoutes({ readiness, metrics, profile }: RouteOptions): readonly Route[] {
   const watching = (summary: string, handle: OpenOperation['handle']): Route['operations'] => ({
     GET: {

@@ -15,12 +15,12 @@ import type { SourceListForm } from './source-list.ts';
 
 type Handle = GuardedOperation['handle'];
 
-/** What describes a source. Without a rule it has that of `SOURCES` without one. */
+/** The description of a new source. The default rule is that of `SOURCES`. */
 const ORDER = z.strictObject({ project: z.string().default('project') });
 
 /**
- * The names, ids and project rules of all sources that a token is for: whoever may post must know where to. A token
- * that may manage also sees how much each holds.
+ * Lists the name, id and project rule of each source that a token may use. A token that may manage
+ * also sees how much each holds.
  */
 export function sourceListHandler(intake: LogIntake, { createBody }: SourceListForm): Handle {
   return (_request, response, { grant }) => {
@@ -31,7 +31,10 @@ export function sourceListHandler(intake: LogIntake, { createBody }: SourceListF
   };
 }
 
-/** Makes a source, or finds it there as it is asked for. When it has answered, the source outlasts a crash. */
+/**
+ * Makes a source, or confirms that it exists with the same rule. After the answer, the source
+ * survives a crash.
+ */
 export function sourceMakingHandler(sources: Sources, bodies: BodyReader): Handle {
   return async (request, response, { grant }) => {
     const terms = { bytesMax: SOURCE_BODY_BYTES_MAX, tenant: toTenant(grant) };
@@ -50,7 +53,7 @@ function told(source: Source): {
   return { id: source.id, name: source.name, project: formatProjectRule(source) };
 }
 
-/** @throws ServiceError for what does not describe a source. */
+/** @throws ServiceError when the value does not describe a source. */
 function ruleIn(value: unknown): string {
   const order = ORDER.safeParse(value);
   if (order.success) return order.data.project;

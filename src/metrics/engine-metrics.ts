@@ -7,7 +7,7 @@ const WORK_HELP =
 
 const WORK_STATES = ['waiting', 'running', 'parked'] as const;
 
-/** What the worker threads do: queries, and sealing. */
+/** Metrics of the worker threads: queries and sealing. */
 export const ENGINE_METRICS: readonly StatsMetric<EngineStats>[] = [
   {
     name: 'weir_workers',

@@ -2,7 +2,7 @@ import type { CallStats } from '../call/result-cache.ts';
 import type { BackendStats } from '../store/backend.ts';
 import type { Reading } from './read-metric.ts';
 
-/** Bytes held by requests under way. */
+/** Bytes held by requests in progress. */
 export type RequestMemory = {
   /** Bodies of posts, as received and decompressed. */
   readonly bodies: number;

@@ -5,7 +5,7 @@ import { QUOTA_KINDS, QUOTA_OWNERS, type QuotaKind, type QuotaOwner } from '../a
 import { EventLoopDelay } from './event-loop-delay.ts';
 import { addStatsMetrics, type Snapshot } from './stats-metrics.ts';
 
-/** How a request ended. */
+/** The result of a request. */
 export type Outcome = {
   readonly status: number;
   /** `ok`, or the code of the error. */
@@ -14,21 +14,21 @@ export type Outcome = {
 };
 
 /**
- * Upper bounds in seconds: from below the fastest answer, one that is kept, to the time a query may
- * run. Each is one more line for each endpoint.
+ * Upper bounds in seconds, from below the fastest kept answer to the time limit of queries. Each
+ * adds a line for each endpoint.
  */
 const CALL_SECONDS = [
   0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
 ];
 
 /**
- * The numbers of one service, for Prometheus. What happens on the way of a request is counted here;
- * all else is kept where it happens and read at a scrape.
+ * The metrics of one service, for Prometheus. Requests are counted here; other numbers are kept
+ * where they change, and read at a scrape.
  *
- * Labels have few values: names of endpoints and sources that there are, statuses, and codes of the
- * table in `errors.ts`.
+ * Labels have few values: names of existing endpoints and sources, statuses, and codes of the table
+ * in `errors.ts`.
  *
- * The default metrics of prom-client are left out: they start watchers that cannot be stopped.
+ * prom-client's default metrics are not used, because they start observers that cannot be stopped.
  */
 export class Metrics {
   readonly #registry = new Registry();
@@ -40,14 +40,14 @@ export class Metrics {
   readonly #posts: Counter<'status' | 'code'>;
   readonly #refusedTokens: Counter<'reason'>;
   readonly #quotaRefusals: Counter<'owner' | 'kind'>;
-  /** Of the scrape under way. */
+  /** The numbers of the running scrape. */
   #snapshot: Snapshot | undefined;
 
   constructor(options: {
     readonly version: string;
-    /** Asked once at each scrape. */
+    /** Called once at each scrape. */
     readonly read: () => Omit<Snapshot, 'delays'>;
-    /** Whether an endpoint has this name: what was counted of others is forgotten at a scrape. */
+    /** Whether an endpoint has this name. A scrape removes the counters of others. */
     readonly hasEndpoint: (name: string) => boolean;
   }) {
     const registers = [this.#registry];
@@ -97,7 +97,7 @@ export class Metrics {
     addStatsMetrics(this.#registry, () => must(this.#snapshot, 'a scrape is under way'));
   }
 
-  /** `endpoint` is the name of a definition, or undefined when the call named none. */
+  /** `endpoint` is the name of a definition, or `undefined` when the call named none. */
   countCall(endpoint: string | undefined, { status, code, seconds }: Outcome): void {
     const name = endpoint ?? '';
     this.#calls.inc({ endpoint: name, status, code });
@@ -120,14 +120,17 @@ export class Metrics {
     return this.#registry.contentType;
   }
 
-  /** Everything in Prometheus' text format. */
+  /** All metrics in Prometheus's text format. */
   async text(): Promise<string> {
     this.#snapshot = { ...this.#read(), delays: this.#delay.sample() };
     await this.#forget();
     return this.#registry.metrics();
   }
 
-  /** Definitions come and go, and each name would be some twenty lines for ever. */
+  /**
+   * Removes the counters of removed definitions; each name would otherwise keep about twenty lines
+   * for ever.
+   */
   async #forget(): Promise<void> {
     for (const { labels } of (await this.#calls.get()).values) {
       const { endpoint } = labels;
@@ -137,7 +140,7 @@ export class Metrics {
     }
   }
 
-  /** Watches no more. */
+  /** Stops measuring. */
   close(): void {
     this.#delay.stop();
   }

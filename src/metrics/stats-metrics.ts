@@ -11,22 +11,28 @@ import type { Delays } from './event-loop-delay.ts';
 import { type RequestMemory, readMemoryParts } from './memory-parts.ts';
 import { addReadMetric, type Reading, type StatsMetric } from './read-metric.ts';
 
-/** Everything that is known at the moment of a scrape. */
+/** The numbers of one scrape. */
 export type Snapshot = {
   readonly backend: BackendStats;
   readonly calls: CallStats;
-  /** Places of damage found so far, by kind; left out where nobody looks for any. */
-  /** What requests under way hold; nothing where left out. */
+  /** Bytes held by requests in progress; zero if absent. */
   readonly requests?: RequestMemory;
-  /** Who follows sources at this moment. */
+  /** The number of followers now. */
   readonly followerCount?: number;
+  /** Places of damage found so far, by kind; absent if nothing looks for damage. */
   readonly damagedPlaces?: ReadonlyMap<DamageKind, number>;
-  /** Definitions in force, by origin, and problems of their files; left out where none are changed. */
+  /**
+   * Definitions in force, by origin, and problems of their files; absent if definitions cannot
+   * change.
+   */
   readonly definitions?: DefinitionStats;
   readonly delays: Delays;
 };
 
-/** Adds all that others count; `snapshot` is asked for the numbers of the scrape under way. */
+/**
+ * Adds the metrics that are read from other parts. `snapshot` returns the numbers of the running
+ * scrape.
+ */
 export function addStatsMetrics(registry: Registry, snapshot: () => Snapshot): void {
   const add = <T>(entries: readonly StatsMetric<T>[], of: (all: Snapshot) => T): void => {
     for (const { read, ...entry } of entries) {
@@ -190,7 +196,7 @@ const MEMORY: readonly StatsMetric<MemoryStats>[] = [
   },
 ];
 
-/** There are none before the log has been read. */
+/** Absent until the log has been read. */
 const LOG: readonly StatsMetric<LogStats | undefined>[] = [
   { name: 'weir_log_files', help: 'Files of the log on disk', read: (s) => ofLog(s?.fileCount) },
   { name: 'weir_log_bytes', help: 'Bytes of the log on disk', read: (s) => ofLog(s?.byteSize) },
@@ -221,7 +227,10 @@ const LOG: readonly StatsMetric<LogStats | undefined>[] = [
   },
 ];
 
-/** Every kind, though none was found: a count that comes up with its first damage shows no growth. */
+/**
+ * All kinds, including those not found: a counter that appears with its first damage would show no
+ * increase.
+ */
 const FOLLOWERS: readonly StatsMetric<number | undefined>[] = [
   {
     name: 'weir_followers',
@@ -255,7 +264,7 @@ const DEFINITIONS: readonly StatsMetric<Snapshot['definitions']>[] = [
   },
 ];
 
-/** Under the names that dashboards for Node know. */
+/** Uses the metric names that dashboards for Node know. */
 const PROCESS: readonly StatsMetric<Delays>[] = [
   {
     name: 'process_cpu_seconds_total',

@@ -61,7 +61,7 @@ export function openapiDocument(
   };
 }
 
-/** The route by which every endpoint is called, described for this one. */
+/** The routes that call endpoints, described for this one. */
 function endpointRoutes(endpoint: Endpoint, routes: readonly Route[]): readonly Route[] {
   return routes
     .filter((route) => route.isTemplateOfCalls === true)

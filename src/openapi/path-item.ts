@@ -8,14 +8,14 @@ import { describeSecurity } from './security.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** What a document puts together from its routes. */
+/** The parts of a document that its routes contribute to. */
 export type Parts = {
   readonly responses: ResponseComponents;
-  /** How failures are told where a route says nothing of it. */
+  /** The format of failures of routes without a format of their own. */
   readonly failureForm: FailureForm;
 };
 
-/** What an operation does, as far as a document tells. */
+/** The documented properties of an operation. */
 type Told = {
   readonly summary: string;
   readonly description: string | undefined;
@@ -26,14 +26,14 @@ type Told = {
   readonly security: readonly object[];
 };
 
-/** A path of Express as OpenAPI writes it. */
+/** Converts a path from Express's syntax to OpenAPI's. */
 export function formatTemplate(path: string): string {
   return path.replaceAll(/:(\w+)/g, '{$1}');
 }
 
 /**
- * The Path Item Object of the routes of one path. Where a path means two things, and its text alone does
- * not tell which, a method may do what it does in either meaning.
+ * The Path Item Object of the routes of one path. If several routes share a path and only the
+ * request decides between them, a method is described with all of their operations.
  */
 export function pathItem(path: string, routes: readonly Route[], parts: Parts): Json {
   const item: Record<string, Json> = {};
@@ -64,7 +64,7 @@ function tell(method: Method, operation: Operation, route: Route, { failureForm 
   const successes = new Map(
     Object.entries(answers).map(([status, answer]) => [Number(status), answer]),
   );
-  // What GET brings is read, but many clients cannot send it, and no document should ask them to.
+  // The body of a GET is read, but many clients cannot send one, so no document should ask for it.
   const isBodyTold = body !== undefined && method !== 'GET';
   return {
     summary,
@@ -165,7 +165,7 @@ function operationObject(told: Told, id: string, { responses }: Parts): Json {
   };
 }
 
-/** The words of a path behind its method, such as `get.api.endpoints`. */
+/** The method and the words of the path, such as `get.api.endpoints`. */
 function operationId(method: Method, path: string): string {
   const words = path.split('/').filter((word) => word !== '');
   return [method.toLowerCase(), ...words].join('.').replaceAll(/[{}:]/g, '');

@@ -2,7 +2,7 @@ import { ERROR_TABLE } from '../errors.ts';
 import { HEALTH_CODES } from '../readiness.ts';
 import type { Schema } from './operation-text.ts';
 
-/** Refers to a schema below, which the document holds once. */
+/** Refers to a schema below, which the document contains once. */
 export function refTo(name: keyof typeof SCHEMAS): Schema {
   return { $ref: `#/components/schemas/${name}` };
 }
@@ -10,7 +10,7 @@ export function refTo(name: keyof typeof SCHEMAS): Schema {
 const STRING: Schema = { type: 'string' };
 const COUNT: Schema = { type: 'integer', minimum: 0 };
 
-/** An object with these members, and those of `optional` where there is something to say. */
+/** An object with these members, and with those of `optional` that may be absent. */
 export function describeObject(
   required: Readonly<Record<string, Schema>>,
   optional: Readonly<Record<string, Schema>> = {},
@@ -24,7 +24,7 @@ export function describeList(items: Schema): Schema {
   return { type: 'array', items };
 }
 
-/** What one of these has. */
+/** A value of one of these schemas. */
 export function describeUnion(schemas: readonly Schema[]): Schema {
   const texts = new Map(schemas.map((schema) => [JSON.stringify(schema), schema]));
   const distinct = [...texts.values()];
@@ -32,7 +32,7 @@ export function describeUnion(schemas: readonly Schema[]): Schema {
   return only ?? { anyOf: distinct };
 }
 
-/** Members of an error that tell where it is. */
+/** Members of an error that give its place. */
 const PLACE = {
   line: { type: 'integer', minimum: 1, description: 'Line in the SQL text' },
   column: { type: 'integer', minimum: 1, description: 'Column in that line' },
@@ -41,7 +41,7 @@ const PLACE = {
   request_id: { type: 'string', description: 'As in X-Request-Id, for a look into the log' },
 } as const;
 
-/** Members that only some errors have. */
+/** Members of some errors only. */
 const ERROR_MEMBERS = {
   ...PLACE,
   details: { description: 'A sentence for each refused event of a post', ...describeList(STRING) },
@@ -75,12 +75,12 @@ export const PROJECT_RULE: Schema = {
   description: 'Where an event names its project: `project`, or a path such as `metadata.project`',
 };
 
-/** Of a definition that adds to another. */
+/** Members of a definition that extends another. */
 const EXTENSION = {
   extends: { type: 'string', description: 'The definition whose callers see its tables, too' },
 } as const;
 
-/** Schemas with a name: what more than one operation speaks of. */
+/** Named schemas that several operations use. */
 export const SCHEMAS = {
   Failure: describeObject({
     error: describeObject({ code: CODE, message: STRING }, ERROR_MEMBERS),

@@ -9,86 +9,94 @@ import type { IngestCount } from './ingest-counts.ts';
 import type { LogIntake } from './log-intake.ts';
 import type { PublishedEvents } from './published-events.ts';
 
-/** What a backend holds and has done. */
+/** What a backend holds, and its counters. */
 export type BackendStats = {
   readonly engine: EngineStats;
   readonly sources: readonly SourceStats[];
-  /** By the name of the source; those that have had a post since the start. */
+  /** Counters by source name, for sources that have had a post since the start. */
   readonly ingest: ReadonlyMap<string, IngestCount>;
-  /** Bytes of arrays that bodies were decoded in, kept for the next ones. */
+  /** Bytes of arrays that are reused from one decoded body to the next. */
   readonly pooledBytes: number;
   readonly memory: MemoryStats;
-  /** The log on disk; `undefined` before it has been read. */
+  /** The log on disk; `undefined` until it has been read. */
   readonly log?: LogStats | undefined;
-  /** There while nothing is deleted by age. */
+  /** Present while nothing is deleted by age. */
   readonly heldBackClock?: HeldBackClock | undefined;
 };
 
-/** A clock that is too far ahead for retention to delete by. */
+/** A clock that is too far ahead to be used for retention. */
 export type HeldBackClock = {
   /** How far it is ahead of the last trusted time. */
   readonly aheadUs: number;
-  /** How long the service must run on until the clock is trusted. */
+  /** How long the service must continue to run until the clock is trusted. */
   readonly remainingUs: number;
 };
 
 /**
- * What is damaged: a place in the log; one of the two envelopes of a segment file, which costs
- * nothing; a segment, whose rows are lost; a column of one, whose values are.
+ * Kinds of damage: a place in the log; one of the two envelopes of a segment file, which loses
+ * nothing; a segment, whose rows are lost; a column of a segment, whose values are lost.
  */
 export const DAMAGE_KINDS = ['log', 'envelope', 'segment', 'column'] as const;
 
 export type DamageKind = (typeof DAMAGE_KINDS)[number];
 
-/** What was stored and could not be read; all else is there. */
+/** Stored data that could not be read. All other data is served. */
 export type Damage = {
   readonly kind: DamageKind;
-  /** How many places were found; 0: they were told before, and what was set aside has not been. */
+  /**
+   * How many places were found; 0 if they were reported before and only the quarantined files are
+   * new.
+   */
   readonly places: number;
   readonly postsLost?: number;
   readonly segmentsLost?: number;
-  /** Columns of segments whose values are lost, and nothing else of them. */
+  /** Columns of segments whose values are lost while the rest of the segment is intact. */
   readonly columnsLost?: number;
-  /** Paths of what was set aside, as far as they are listed. */
+  /** Paths of quarantined files, as far as they are listed. */
   readonly quarantined?: readonly string[];
 };
 
-/** Who hears how the reading of what is stored goes, and of damage that is found later. */
+/** Observes the recovery and the damage that is found during it or later. */
 export interface RecoveryObserver {
   progress(progress: RecoveryProgress): void;
-  /** May be called several times: it adds up. */
+  /** May be called several times; the numbers add up. */
   damage(damage: Damage): void;
 }
 
-/** What the process takes of memory, in bytes. */
+/** The memory of the process, in bytes. */
 export type TakenMemory = {
   readonly resident: number;
-  /** Of it, what requests and kept answers hold. */
+  /** The part of it that requests and kept answers hold. */
   readonly requests: number;
 };
 
-/** Where sources are added while the service runs. */
+/** Adds sources while the service runs. */
 export interface SourceStore {
   /**
-   * Whether events are stored under a name that no source has, as after a source was taken out of the settings. To be
-   * called after `recover`.
+   * Whether events are stored under a name without a source, as after its removal from the
+   * settings. Call it after `recover`.
    */
   holdsEventsOf(name: string): boolean;
-  /** From now on posts, texts and followers find the source. Its name is new, and no events are stored under it. */
+  /**
+   * Adds a source for posts, queries and followers. Its name must be new, without stored events.
+   */
   add(source: Source): void;
 }
 
-/** The engine and the store of logs behind the service's doors. */
+/** The engine and the event store, as the HTTP side uses them. */
 export interface Backend {
   readonly engine: QueryEngine;
   readonly intake: LogIntake;
   readonly published: PublishedEvents;
   readonly sources: SourceStore;
-  /** Reads what is stored; calls are taken only after it. */
+  /** Reads what is stored. Calls are accepted only after it. */
   recover(nowUs: number, observer: RecoveryObserver): Promise<void>;
-  /** To be called about once a second: seals, expires. Without `memory` logs have their share of the memory alone. */
+  /**
+   * Seals and expires segments. Call it about once a second. Without `memory`, logs use only their
+   * own share of the memory.
+   */
   tick(nowUs: number, memory?: TakenMemory): void;
   stats(): BackendStats;
-  /** Leaves nothing unwritten, and no thread. May be called before `recover` has been. */
+  /** Writes everything to disk and ends all threads. May be called before `recover`. */
   close(nowUs: number): Promise<void>;
 }

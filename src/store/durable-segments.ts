@@ -22,17 +22,17 @@ import type { StackThrottle } from '../log-throttle.ts';
 import { StartError } from '../start-error.ts';
 import type { RecoveryObserver } from './backend.ts';
 
-/** What the segment files say at a start. */
+/** What the segment files contain at a start. */
 export type RecoveredSegments = {
-  /** Timestamp of the newest stored event; `undefined` when there is none. */
+  /** Timestamp of the newest stored event; `undefined` without events. */
   readonly newestUs: number | undefined;
-  /** The last record of the log whose rows are in some file; 0 when there is none. */
+  /** The last record of the log with rows in a segment file; 0 without one. */
   readonly lastSequence: number;
-  /** Whether a record's rows of a partition were in files when these were read. */
+  /** Whether the rows of a record in a partition were in files when these were read. */
   readonly isCovered: (record: ReplayedRecord, partition: number) => boolean;
 };
 
-/** The segment files below a store: read at the start, and from then on written, merged, dropped. */
+/** The segment files of a store: read at the start, then written, merged and dropped. */
 export class DurableSegments {
   readonly #disk: Disk;
   readonly #dataDir: string;
@@ -41,13 +41,13 @@ export class DurableSegments {
   readonly #divide: SegmentStorage['divide'];
   readonly #pack: SegmentFolderOptions['pack'];
   readonly #readersDone: SegmentFolderOptions['readersDone'];
-  /** Files of other sources stay where they are, unread. */
+  /** Files of other sources are neither read nor changed. */
   readonly #sources: ReadonlySet<string>;
   readonly #retentionUs: number;
   readonly #log: Log;
   readonly #stacks: StackThrottle;
   #folder: SegmentFolder | undefined;
-  /** Set while the manifest is written; never rejects. */
+  /** The running write of the manifest; never rejects. */
   #writing: Promise<void> | undefined;
   #isManifestFailing = false;
 
@@ -78,11 +78,11 @@ export class DurableSegments {
   }
 
   /**
-   * Fills the store with what is in files, and lets it write more of them. Days are dropped that are past the
-   * retention, measured from `retentionNowUs`; none for -Infinity. `beforeChanges` is called when all
-   * files were read that the start reads, and none was changed; what it rejects with, this does.
+   * Fills the store from the files, and lets it write files. Drops days past the retention,
+   * measured from `retentionNowUs`; none for -Infinity. `beforeChanges` is called when all files
+   * that the start reads have been read and none changed; its rejections are passed on.
    *
-   * @throws StartError when a file is of a version that is not known.
+   * @throws StartError when a file has an unknown version.
    */
   async recover(
     retentionNowUs: number,
@@ -119,7 +119,7 @@ export class DurableSegments {
         onFailure: (failure) => this.#reportFailure(failure),
         onDamage: (damage) => this.#reportDamage(damage, observer),
       });
-      // What files were lost while they were loaded, the log may still have.
+      // The log may still have the rows of files that turned out damaged.
       return { ...summary, isCovered: createCoverage(folder) };
     } catch (error) {
       if (error instanceof SegmentVersionError) throw new StartError(error.message, error);
@@ -129,19 +129,19 @@ export class DurableSegments {
     }
   }
 
-  /** Whether there are segment files of a source, read or not. To be called after the recovery. */
+  /** Whether a source has segment files, read or not. Call it after the recovery. */
   hasFilesOf(source: string): boolean {
     return (this.#folder?.segments(source).length ?? 0) > 0;
   }
 
-  /** To be called about once a second. */
+  /** Call it about once a second. */
   tick(): void {
     this.#writing ??= this.#writeManifest().finally(() => {
       this.#writing = undefined;
     });
   }
 
-  /** To be called when nothing is stored any more, and no query runs. */
+  /** Call it when nothing is stored any more and no query runs. */
   async close(): Promise<void> {
     await this.#folder?.close();
     await this.#writeManifest();
@@ -153,7 +153,7 @@ export class DurableSegments {
       this.#isManifestFailing = false;
     } catch (error) {
       if (!(error instanceof DiskError)) throw error;
-      // Reported once until a write succeeds. What is on disk is older, so fewer missing files would be noticed.
+      // Reported once until a write succeeds. An older manifest detects fewer missing files.
       if (!this.#isManifestFailing) {
         this.#log({ level: 'error', event: 'segment_manifest_failed', error: error.message });
       }
@@ -161,7 +161,7 @@ export class DurableSegments {
     }
   }
 
-  /** Of those whose projects are damaged all is read, for that is what `load` will do. */
+  /** Reads the summaries. A file with damaged projects is read whole, as `load` will do. */
   async #readSummaries(
     segments: readonly SegmentFile[],
     summaries: Map<SegmentFile, SegmentSummary>,
@@ -199,7 +199,10 @@ export class DurableSegments {
     }
   }
 
-  /** A segment whose projects are damaged, or that is back from quarantine; of others all else is read when it is asked for. */
+  /**
+   * Loads segments with damaged projects, and those back from quarantine. The other parts of intact
+   * segments are read when they are needed.
+   */
   async #loadDamaged(
     folder: SegmentFolder,
     file: SegmentFile,
@@ -253,7 +256,7 @@ export class DurableSegments {
     if (envelopes > 0) observer.damage({ kind: 'envelope', places: envelopes });
   }
 
-  /** Once: from the next tick on the manifest does not name what is missing. */
+  /** Reports missing files once: from the next tick on, the manifest does not name them. */
   #reportMissing({ missing, isManifestDamaged }: RecoveryReport, observer: RecoveryObserver): void {
     if (isManifestDamaged) {
       const reason = 'it cannot be read, so whether segment files are missing is not known';
@@ -313,7 +316,7 @@ function summarize(
   return { newestUs, lastSequence };
 }
 
-/** Tells what is in the files that count now. */
+/** Answers from the files that are valid now. */
 function createCoverage(folder: SegmentFolder): RecoveredSegments['isCovered'] {
   const coverage = new Map<string, readonly SequenceInterval[]>();
   for (const source of folder.sources()) {

@@ -16,26 +16,26 @@ import { DurableSegments } from './durable-segments.ts';
 export type DurableStoreOptions = LogStoreOptions & {
   readonly disk: Disk;
   readonly dataDir: string;
-  /** Sealed segments of one source as one. */
+  /** Merges sealed segments of one source into one. */
   readonly merge: SegmentStorage['merge'];
   readonly divide: SegmentStorage['divide'];
-  /** The blocks of a sealed segment's file. */
+  /** Reads the blocks of a sealed segment's file. */
   readonly pack: SegmentFolderOptions['pack'];
-  /** Tells the end of those who read segment files now. */
+  /** Resolves when all current readers of segment files have finished. */
   readonly readersDone?: SegmentFolderOptions['readersDone'];
   readonly log: Log;
   /** Describes errors for the log. */
   readonly stacks: StackThrottle;
   /** The monotonic clock, in milliseconds. */
   readonly nowMs?: (() => number) | undefined;
-  /** Bytes from which a file of the log is followed by a new one; for tests. */
+  /** Bytes from which a new log file is begun; for tests. */
   readonly logFileBytesMax?: number | undefined;
 };
 
 /**
- * A store and what keeps it on disk: segment files, and before them the log.
+ * A store and its files: segment files and the log before them.
  *
- * `recover` comes first and once; before it has ended nothing may be appended, and `tick` does nothing.
+ * `recover` is called once, first. Until it ends, nothing may be appended, and `tick` does nothing.
  */
 export class DurableStore {
   readonly store: LogStore;
@@ -63,8 +63,8 @@ export class DurableStore {
   }
 
   /**
-   * Fills the store with what is stored. All that is read for it is read once before anything is changed on
-   * disk: where some of it cannot be read there is no start. Rejects with a StartError, or with a DiskError.
+   * Fills the store from disk. Everything is read once before anything is changed; if some of it
+   * cannot be read, the start fails. Rejects with a StartError or a DiskError.
    */
   async recover(nowUs: number, observer: RecoveryObserver): Promise<void> {
     let isChanging = false;
@@ -91,12 +91,14 @@ export class DurableStore {
     this.#isRecovered = true;
   }
 
-  /** Whether events are stored under a name, be it that of a source or not. To be called after the recovery. */
+  /**
+   * Whether events are stored under a name, with or without a source. Call it after the recovery.
+   */
   holdsEventsOf(source: string): boolean {
     return this.store.hasSource(source) || this.#durableSegments.hasFilesOf(source);
   }
 
-  /** To be called about once a second: seals, stores, merges, expires, shortens the log. */
+  /** Seals, stores, merges and expires segments, and trims the log. Call it about once a second. */
   tick(nowUs: number): void {
     if (!this.#isRecovered) return;
     const retentionNowUs = this.#clock.tick(nowUs);
@@ -105,17 +107,17 @@ export class DurableStore {
     this.#durableLog.tick(retentionNowUs - this.#retentionUs);
   }
 
-  /** Of the log; `undefined` before the recovery has ended. */
+  /** Statistics of the log; `undefined` until the recovery has ended. */
   logStats(): LogStats | undefined {
     return this.#durableLog.stats();
   }
 
-  /** There while the clock is too far ahead to delete by. */
+  /** Present while the clock is too far ahead to be used for retention. */
   get heldBackClock(): HeldBackClock | undefined {
     return this.#clock.heldBack;
   }
 
-  /** Takes no more in; resolves when nothing is under way. */
+  /** Accepts nothing more, and resolves when all work is done. */
   async close(): Promise<void> {
     await this.store.close();
     await this.#durableSegments.close();
@@ -124,7 +126,7 @@ export class DurableStore {
   }
 }
 
-/** Why there is no start, what that left on disk, and what is to be done. */
+/** Why the start failed, the state of the disk, and what to do. */
 function unreadable(error: ReadError, isChanging: boolean): StartError {
   const left = isChanging ? 'What cannot be read was not changed' : 'Nothing was changed on disk';
   const advice =

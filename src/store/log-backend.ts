@@ -20,22 +20,25 @@ import { StoreIntake } from './store-intake.ts';
 
 const DAY_US = 86_400_000_000;
 
-/** The engine and the store, each in the other's hands: one reads segments, the other seals them. */
+/**
+ * Opens the engine and the store, which use each other: the engine reads segments and seals them
+ * for the store.
+ */
 export function openBackend(options: {
   readonly settings: Settings;
   readonly log: Log;
   /**
-   * The monotonic clock, in milliseconds: without it nobody knows how long the log takes, and a clock that leaps
-   * ahead stays held back.
+   * The monotonic clock, in milliseconds. Without it, the time that the log takes is not measured,
+   * and a clock that leaps ahead stays held back.
    */
   readonly nowMs?: () => number;
-  /** The machine's own unless given. */
+  /** The machine's disk by default. */
   readonly disk?: Disk | undefined;
-  /** Bytes from which a file of the log is followed by a new one; for tests. */
+  /** Bytes from which a new log file is begun; for tests. */
   readonly logFileBytesMax?: number;
-  /** Bytes that the store may have, in place of its share; for tests. */
+  /** Bytes of the store instead of its share of the memory; for tests. */
   readonly storeBytesMax?: number;
-  /** Bytes from which a body is decoded in a thread of its own; for tests. */
+  /** Bytes from which a body is decoded in a separate thread; for tests. */
   readonly apartBytesMin?: number;
 }): Backend {
   const { settings, log, nowMs, disk = new NodeDisk(), logFileBytesMax, storeBytesMax } = options;
@@ -52,7 +55,7 @@ export function openBackend(options: {
     summarize: summarizeSegment,
     seal: (handle) =>
       engine.seal(handle, PARTITION_US).catch((error: unknown) => {
-        // The store keeps the rows and tries again; only here does anyone hear of it.
+        // The store keeps the rows and tries again. Only this place reports it.
         log({ level: 'error', event: 'seal_failed', error: stacks.describe(error) });
         throw error;
       }),
@@ -122,7 +125,7 @@ function readStats(of: {
   };
 }
 
-/** Lets sealed segments have what others do not use at present. */
+/** Lends sealed segments the memory that other consumers do not use. */
 function lendUnused(
   budget: MemoryBudget,
   of: {
@@ -140,7 +143,7 @@ function lendUnused(
   budget.lend(lentBytes(of.division, { memoryBytesMax, ...taken }));
 }
 
-/** `storeBytesMax`: as much as there is, in place of the store's share. */
+/** `storeBytesMax` limits the store instead of its share of the memory. */
 function createBudget(
   { memoryBytesMax }: Settings,
   { shares, storeBytesMax: ownBytesMax }: MemoryDivision,

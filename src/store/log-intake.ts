@@ -2,69 +2,70 @@ import type { AdmissionOptions, Refusals, UnreadableTimestamps } from '../../ing
 import type { PostContents, PostedBody } from '../../ingest/post-decoding.ts';
 import type { Source } from '../../ingest/source.ts';
 
-/** When a body came, whose events it may hold, and which of them are to be stored. */
+/** When a body arrived, the projects whose events it may contain, and which events to store. */
 export type Receipt = Pick<AdmissionOptions, 'nowUs' | 'projects'> & {
-  /** The addresses of events that are for the source, by their indexes; all of them unless given. */
+  /** The addresses of the events to store, by their indexes; all by default. */
   readonly addresses?: readonly number[];
-  /** Called with what was stored: events, and inflated bytes of their body. */
+  /** Called with the numbers of stored events and of decompressed bytes of their body. */
   readonly onStored?: (stored: { readonly events: number; readonly bytes: number }) => void;
 };
 
-/** The events of a body that were stored otherwise than they were sent, counted from zero as posted. */
+/** Events that were stored with changes, counted from zero in the order of the body. */
 export type Alterations = {
-  /** Those stored with U+FFFD for bytes that were not UTF-8. */
+  /** Events stored with U+FFFD for bytes that were not UTF-8. */
   readonly repaired: readonly number[];
   readonly unreadableTimestamps?: UnreadableTimestamps | undefined;
 };
 
-/** Events of one source that belong to no project by its rule. */
+/** How many events of one source belong to no project by its rule. */
 export type EventsWithoutProject = { readonly source: Source; readonly count: number };
 
-/** The events of a body that were not stored, or not as they were sent, or that queries of a project will not find. */
+/** The events that were refused or changed, and those that queries of a project will not find. */
 export type StoredLogs = Refusals &
   Alterations & {
-    /** There where there are any. */
+    /** Present if there are any. */
     readonly withoutProject?: EventsWithoutProject | undefined;
   };
 
-/** A body that was read, whose events are to be stored once, or not at all. */
+/** A decoded body. Each of its events is stored once or not at all. */
 export interface DecodedPost {
   readonly contents: PostContents;
   /**
-   * Stores what can be stored; when this resolves it is durable and in the answer of every query
-   * that begins later. Resolves to what could not be taken, or not as it was. One call after another, each for other
-   * addresses.
+   * Stores what can be stored. When it resolves, the events are durable, and every later query sees
+   * them. Resolves to what was refused or changed. Call it again only after it resolves, and with
+   * other addresses.
    *
-   * @throws ServiceError when nothing of these events was stored.
+   * @throws ServiceError when none of these events was stored.
    */
   store(source: Source, receipt: Receipt): Promise<StoredLogs>;
-  /** Releases the memory of the body. To be called once, when nothing more is to be stored. */
+  /** Releases the memory of the body. Call it once, after the last `store`. */
   end(): void;
 }
 
-/** Events that queries see, and the bytes they take in memory. */
+/** The visible events of a source, and their bytes in memory. */
 type SourceSize = { readonly events: number; readonly bytes: number };
 
-/** What the service asks of whoever takes logs in. */
+/** What the service needs to accept logs. */
 export interface LogIntake {
-  /** By UUID when the text is one, else by name. */
+  /** Finds by UUID if the text is one, else by name. */
   findSource(idOrName: string): Source | undefined;
   listSources(): readonly Source[];
-  /** How much each source holds, by its name. */
+  /** The size of each source, by name. */
   sizes(): ReadonlyMap<string, SourceSize>;
   /**
-   * Whether a post would be taken now, for this source where it is known: worth asking before its body is read.
+   * Checks whether a post would be accepted now, for this source if it is known, so that a body is
+   * not read in vain.
    *
-   * @throws ServiceError when none would.
+   * @throws ServiceError when it would not.
    */
   check(source: Source | undefined): void;
-  /** Milliseconds that what is stored takes to become durable, of late: the time of a group in the log. */
+  /** Recent time, in milliseconds, until a stored event is durable: that of a group in the log. */
   durableMs(): number;
   /**
-   * Reads a body. A large one is decoded in another thread; `isGone` says whether its sender has left, and what has not
-   * begun of the decoding is dropped then.
+   * Decodes a body; a large one in another thread. `isGone` says whether its sender has
+   * disconnected, after which no further part is decoded.
    *
-   * @throws ServiceError when the body is not of its format. Nothing is stored yet.
+   * @throws ServiceError when the body is malformed. Nothing has been stored.
    */
   decode(posted: PostedBody, isGone?: () => boolean): Promise<DecodedPost>;
 }

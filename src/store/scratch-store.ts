@@ -14,8 +14,8 @@ import { getProfile, type ProfileName } from '../profile.ts';
 const DAY_US = 86_400_000_000;
 
 /**
- * A store in memory with the engine, for trying posts and calls out. Events without an id get one by their number, so
- * that equal events give equal answers.
+ * A store in memory with an engine, to try posts and queries. Events without an id get one from
+ * their number, so that equal events give equal answers.
  */
 export class ScratchStore {
   readonly sources: SourceDirectory;

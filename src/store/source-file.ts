@@ -6,7 +6,7 @@ import { formatProjectRule, parseSource, type Source } from '../../ingest/source
 import { SOURCES_MADE_MAX } from '../limits.ts';
 import { StartError } from '../start-error.ts';
 
-/** Its name in the store folder; a copy lies beside it. */
+/** Its name in the store folder, which also holds a copy. */
 export const SOURCE_FILE_NAME = 'sources.json';
 
 const CONTENT = z.strictObject({
@@ -14,19 +14,19 @@ const CONTENT = z.strictObject({
   sources: z.array(z.strictObject({ name: z.string(), project: z.string() })).max(SOURCES_MADE_MAX),
 });
 
-/** What the file of sources holds. */
+/** The contents of the file of sources. */
 export type ReadSources = {
   readonly sources: readonly Source[];
-  /** One of the two files was damaged; the other had every source. */
+  /** Whether one of the two files was damaged; the other has every source. */
   readonly isDamaged: boolean;
 };
 
 /**
- * The file of a store folder that keeps the sources that were made over HTTP, and a copy of it, each with a checksum.
- * Only who holds the folder's lock writes them.
+ * The file in a store folder that keeps sources made over HTTP, and a copy, each with a checksum.
+ * Only the holder of the folder's lock writes them.
  *
- * Law: one damaged file changes no source. Where both are damaged there is no start: senders wait, where without their
- * source they would be refused for good.
+ * Invariant: damage to one file changes no source. If both are damaged, the start fails: senders
+ * then wait, while without their source they would be refused for good.
  */
 export class SourceFile {
   readonly #disk: Disk;
@@ -39,15 +39,18 @@ export class SourceFile {
   }
 
   /**
-   * The sources, none where there is no file. Changes nothing.
+   * Reads the sources; empty without a file. Changes nothing.
    *
-   * @throws StartError when it cannot be read, or is not what this wrote.
+   * @throws StartError when the file cannot be read, or was not written by weir.
    */
   async read(): Promise<ReadSources> {
     return (await this.#read()).found;
   }
 
-  /** As `read`; writes file and copy where they are not both whole. What the disk does not take is left to the next start. */
+  /**
+   * Reads the sources, and rewrites the file and its copy unless both are intact. The next start
+   * repairs what fails now.
+   */
   async open(): Promise<ReadSources> {
     const { found, isPaired } = await this.#read();
     if (!isPaired) {
@@ -59,8 +62,8 @@ export class SourceFile {
   }
 
   /**
-   * When this resolves the sources outlast a crash, and damage to one of the files. After a rejection with a `DiskError`
-   * those from before may be there, or these.
+   * Replaces the sources. When it resolves, they survive a crash and damage to one of the files.
+   * After a rejection with a `DiskError`, the old or the new ones may be on disk.
    */
   write(sources: readonly Source[]): Promise<void> {
     const content: z.infer<typeof CONTENT> = {
@@ -83,7 +86,9 @@ export class SourceFile {
     return { found: { sources: this.#parse(Buffer.from(body).toString()), isDamaged }, isPaired };
   }
 
-  /** @throws StartError for what another version wrote: its checksum is right. */
+  /**
+   * @throws StartError for a file of another version: its checksum is right, but not its contents.
+   */
   #parse(text: string): readonly Source[] {
     const content = CONTENT.safeParse(JSON.parse(text));
     if (!content.success) throw this.#damageError('another version of weir wrote it');

@@ -11,9 +11,9 @@ import type { LogIntake } from './log-intake.ts';
 import type { SourceFile } from './source-file.ts';
 
 /**
- * The only one who adds to the sources of a service, one after another: each is in its file before it counts, and counts
- * from the moment that its change resolves. None is changed or removed: stored events have the project that the rule of
- * their source gave them.
+ * Adds sources to a running service, one after another. A source is written to the file first, and
+ * takes effect when the change resolves. Sources are never changed or removed, because stored
+ * events belong to the project that their source's rule gave them.
  */
 export class Sources {
   readonly #file: Pick<SourceFile, 'write'>;
@@ -21,7 +21,7 @@ export class Sources {
   readonly #store: SourceStore;
   readonly #definitions: Pick<Definitions, 'catalogue' | 'tryAgain'>;
   readonly #changes = new SerialWork();
-  /** What is in the file. */
+  /** The sources in the file. */
   #made: readonly Source[];
 
   constructor(parts: {
@@ -39,9 +39,10 @@ export class Sources {
   }
 
   /**
-   * Makes the source of this name and project rule; one that is there with the same rule stays as it is.
+   * Makes a source with this name and project rule. An existing one with the same rule stays as it
+   * is.
    *
-   * @throws ServiceError when there cannot be such a source, or it cannot be written.
+   * @throws ServiceError when the name or rule is not allowed, or the source cannot be written.
    */
   put(name: string, rule: string): Promise<{ readonly source: Source; readonly isNew: boolean }> {
     return this.#changes.run(async () => {
@@ -62,19 +63,19 @@ export class Sources {
     });
   }
 
-  /** Resolves when no change is under way any more. */
+  /** Resolves when no change is running. */
   close(): Promise<void> {
     return this.#changes.settled();
   }
 
-  /** @throws ServiceError when a new source cannot have the name, or there are as many as there may be. */
+  /** @throws ServiceError when a new source cannot have the name, or there are too many. */
   #checkFree(name: string): void {
     if (this.#made.length >= SOURCES_MADE_MAX) {
       throw conflict(
         `at most ${SOURCES_MADE_MAX} sources may be made over HTTP; there are as many`,
       );
     }
-    // A text may name a source in any letter case, as long as only one is meant.
+    // Queries may write a source's name in any letter case if that is unambiguous.
     const similar = this.#intake
       .listSources()
       .find((each) => each.name.toLowerCase() === name.toLowerCase());
@@ -102,9 +103,9 @@ export class Sources {
 }
 
 /**
- * The sources that the settings name, and those that were made over HTTP.
+ * Joins the sources of the settings and those made over HTTP.
  *
- * @throws StartError when both name one, with two rules.
+ * @throws StartError when both have one of the same name, with different rules.
  */
 export function joinSources(ofSettings: readonly Source[], made: readonly Source[]): Source[] {
   const named = new Map(ofSettings.map((source) => [source.name, source]));
@@ -122,7 +123,7 @@ export function joinSources(ofSettings: readonly Source[], made: readonly Source
   return [...named.values()];
 }
 
-/** @throws ServiceError when it has another rule. */
+/** @throws ServiceError when the existing source has another rule. */
 function checkSameRule(known: Source, rule: string): void {
   const is = formatProjectRule(known);
   if (is === rule) return;

@@ -29,11 +29,11 @@ export type StoreIntakeOptions = {
   readonly manners: AdmissionManners;
   readonly division: Pick<MemoryDivision, 'pooledBytesMax' | 'decodingBounds'>;
   readonly log: Log;
-  /** Bytes from which a body is decoded in a thread of its own; as the limits say unless given. */
+  /** Bytes from which a body is decoded in a separate thread; by default the limit's. */
   readonly apartBytesMin?: number | undefined;
 };
 
-/** Decodes posts, large ones in a thread of their own, and hands their events to the store. */
+/** Decodes posts, large ones in a separate thread, and passes their events to the store. */
 export class StoreIntake implements LogIntake {
   readonly durableMs: LogIntake['durableMs'];
   readonly #directory: SourceDirectory;
@@ -72,7 +72,7 @@ export class StoreIntake implements LogIntake {
     return this.#directory.sources;
   }
 
-  /** Bytes of arrays that bodies were decoded in, kept for the next ones. */
+  /** Bytes of arrays that are reused from one decoded body to the next. */
   get pooledBytes(): number {
     return this.#decoding.pool.freeBytes;
   }
@@ -107,7 +107,7 @@ export class StoreIntake implements LogIntake {
     });
   }
 
-  /** Ends the thread; what it decodes fails. */
+  /** Ends the thread; what it is decoding fails. */
   close(): Promise<void> {
     return this.#thread.close();
   }
@@ -119,7 +119,7 @@ type StoredPostParts = {
   readonly counts: IngestCounts;
 };
 
-/** A decoded post on its way to the store. */
+/** A decoded post that has not been stored completely. */
 class StoredPost implements DecodedPost {
   readonly contents: PostContents;
   readonly #parts: StoredPostParts;
@@ -148,7 +148,7 @@ class StoredPost implements DecodedPost {
         unreadableTimestamps: unreadableTimestamps?.count ?? 0,
         bytes,
       });
-      // Field by field: to spread an object takes longer than all else here.
+      // Field by field, because spreading an object would take longer than everything else here.
       return {
         events: refusals.events,
         reasons: refusals.reasons,
@@ -159,7 +159,7 @@ class StoredPost implements DecodedPost {
     });
   }
 
-  /** The store keeps nothing of a batch, whether it took it or not. */
+  /** The store retains nothing of a batch, whether it accepted the batch or not. */
   end(): void {
     this.#parts.decoding.end();
   }

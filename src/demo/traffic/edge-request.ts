@@ -1,7 +1,7 @@
 import type { LogEvent, TrafficContext } from './log-event.ts';
 import type { Random } from './random.ts';
 
-/** A request as the edge of a hosted platform logs it: about 3 KB of JSON, mostly of its client. */
+/** A request in the edge log of a hosted platform: about 3 KB of JSON, mostly about the client. */
 export function edgeRequest(context: TrafficContext): LogEvent {
   const { random, project } = context;
   const route = random.pick(ROUTES);

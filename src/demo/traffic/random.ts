@@ -24,7 +24,7 @@ export class Random {
     return items[this.below(items.length)] as T;
   }
 
-  /** An index whose chance falls with its rank (Zipf with exponent 1): a few get most. */
+  /** An index whose probability decreases with its rank (Zipf with exponent 1). */
   zipf(count: number): number {
     return Math.min(count - 1, Math.floor((count + 1) ** this.next()) - 1);
   }
@@ -53,7 +53,7 @@ export class Random {
     return `${1 + this.below(223)}.${this.below(256)}.${this.below(256)}.${this.below(256)}`;
   }
 
-  /** Milliseconds as services take them: mostly short, with a long tail. */
+  /** Typical durations of services in milliseconds: mostly short, with a long tail. */
   durationMs(median: number): number {
     return Math.max(1, Math.round(median * Math.exp(1.1 * this.#normal())));
   }

@@ -1,6 +1,6 @@
 import type { LogEvent, TrafficContext } from './log-event.ts';
 
-/** One event of each source other than the edge, as its service writes it. */
+/** Generates an event of each source except the edge, in the format of its service. */
 
 export function functionInvocation(context: TrafficContext): LogEvent {
   const { random, project } = context;

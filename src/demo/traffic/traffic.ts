@@ -30,7 +30,7 @@ const STREAMS: readonly {
   { source: 'pgbouncer.logs.prod', share: 0.01, make: poolerLog },
 ];
 
-/** Made-up but lifelike traffic of some hosted projects: the same seed makes the same events. */
+/** Generates realistic traffic of some hosted projects. The same seed gives the same events. */
 export class Traffic {
   readonly projects: readonly Project[];
   readonly #random: Random;
@@ -43,7 +43,10 @@ export class Traffic {
     }));
   }
 
-  /** An event of any source, by the shares of real traffic; a few projects have most of it. */
+  /**
+   * An event of a random source, weighted by the shares of real traffic. A few projects have most
+   * events.
+   */
   next(timestampMs: number): { readonly source: string; readonly event: LogEvent } {
     let chance = this.#random.next();
     const stream = STREAMS.find((candidate) => {
