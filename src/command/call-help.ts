@@ -4,7 +4,10 @@ import { parameterLines } from './listed-parameter.ts';
 import { mustKnow } from './named-call.ts';
 import { createServiceClient } from './service-client.ts';
 
-/** What the definition that is named takes, for the help of a command that calls it. Throws as `mustKnow` does. */
+/**
+ * Describes the parameters of the named definition, for the help of a command that calls it. Throws
+ * as `mustKnow` does.
+ */
 export async function describeCall(
   words: CommandWords,
   world: CommandWorld,

@@ -4,21 +4,21 @@ import type { DefinitionSide } from './definition-side.ts';
 import { UnreachableError } from './service-client.ts';
 import type { SideChange } from './side-comparison.ts';
 
-/** What came of changes. */
+/** The result of changes. */
 export type Outcome = {
   readonly done: readonly SideChange[];
-  /** What stays as it was, and why. */
+  /** Changes that were refused, with the reasons. */
   readonly refused: readonly { readonly change: SideChange; readonly error: Error }[];
-  /** What stopped all that was left; what it befell may be done all the same. */
+  /** The failure that ended the work; its change may have been made or not. */
   readonly stopped: { readonly change: SideChange; readonly error: Error } | undefined;
-  /** What was not begun for that, or has to wait for others. */
+  /** Changes that were not tried after that failure, or that depend on refused ones. */
   readonly left: readonly SideChange[];
 };
 
 /**
- * Makes changes to a side, in rounds. What is refused may need another change first, as a definition needs
- * those that it selects from, and a name has to be free: it is tried again as long as others get done. There
- * are few rounds, as definitions are within one another eight deep at most.
+ * Makes changes to a side, in rounds. A refused change may depend on another one: a definition
+ * needs those that it selects from, and a name must be free. So it is tried again as long as others
+ * succeed. Rounds are few, because definitions nest at most eight deep.
  */
 export async function carryOut(
   changes: readonly SideChange[],
@@ -60,11 +60,11 @@ function isExpected(error: unknown): error is Error {
   return error instanceof ServiceError || error instanceof CommandFailure;
 }
 
-/** Whether the next change may be done all the same. */
+/** Whether the failure is about this change only, so that the next may succeed. */
 function concernsItAlone(error: Error): boolean {
   if (error instanceof ServiceError) return REFUSALS.has(error.status);
   return !(error instanceof UnreachableError);
 }
 
-/** What a service says of one definition; other statuses are about the token, or the service. */
+/** Statuses about a single definition; others are about the token or the service. */
 const REFUSALS: ReadonlySet<number> = new Set([400, 404, 409, 412, 413, 422]);

@@ -4,7 +4,7 @@ import { shownText } from '../shown-text.ts';
 import { sentText } from './definition-copy.ts';
 import type { SideChange } from './side-comparison.ts';
 
-/** A change as a unified diff, of which a terminal shows every character. */
+/** Formats a change as a unified diff, with characters escaped that a terminal would interpret. */
 export function changeText({ before, after }: SideChange): string {
   const left = before?.fileText ?? '';
   const right = after === undefined ? '' : sentText(after);
@@ -28,10 +28,10 @@ function hunkLines(left: string, right: string): readonly string[] {
   ];
 }
 
-/** As `diff -u` has it. */
+/** The default of `diff -u`. */
 const CONTEXT_LINES = 3;
 
-/** Those of a text, whether its last has an end or not. */
+/** The lines of a text, whether its last line is terminated or not. */
 function splitLines(text: string): readonly string[] {
   return text.replace(/\n$/, '').split('\n');
 }

@@ -7,7 +7,7 @@ import { JsonReader } from '../../ingest/wire/json-reader.ts';
 import { parseIsoTimestampUs } from '../definition/iso-timestamp.ts';
 import { echo } from '../echo.ts';
 
-/** Endings of the files beside `NAME.sql`. */
+/** Extensions of the files that belong to `NAME.sql`. */
 export const EVENTS_ENDING = '.events.ndjson';
 export const EXPECT_ENDING = '.expect.json';
 
@@ -15,11 +15,11 @@ export const EXPECT_ENDING = '.expect.json';
 export type FixtureEvent = {
   readonly line: number;
   readonly source: string;
-  /** As it is written, so that no digit is lost. */
+  /** As written, so that no digit is lost. */
   readonly event: string;
 };
 
-/** What one call is to give: rows, or a failure of this code. */
+/** The expected result of a call: rows, or the code of a failure. */
 export type ExpectedCall = {
   readonly parameters: Readonly<Record<string, string>>;
   readonly rows?: readonly unknown[] | undefined;
@@ -29,7 +29,7 @@ export type ExpectedCall = {
 /** `NAME.expect.json`. */
 export type Expectation = { readonly nowUs: number; readonly calls: readonly ExpectedCall[] };
 
-/** A file that says something else than it may. */
+/** The error for an invalid file. */
 export class FixtureError extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, { cause });
@@ -88,7 +88,11 @@ export async function readExpectation(path: string): Promise<Expectation> {
   };
 }
 
-/** The events of a file, in their order. @throws FixtureError */
+/**
+ * Reads the events of a file, in order.
+ *
+ * @throws FixtureError
+ */
 export async function readEvents(path: string): Promise<readonly FixtureEvent[]> {
   const text = await readFile(path, 'utf8').catch((cause: unknown): never => {
     throw new FixtureError(`must be a file that can be read: ${systemReason(cause)}`, cause);
@@ -109,7 +113,7 @@ export async function readEvents(path: string): Promise<readonly FixtureEvent[]>
   });
 }
 
-/** Its text is its own: nothing of it is in memory that is lent. */
+/** The event's text is a copy, so that it retains none of the reader's buffer. */
 function readEvent(reader: JsonReader, line: number): { source: string; event: string } {
   let source: string | undefined;
   let event: string | undefined;

@@ -28,41 +28,41 @@ import {
   readExpectation,
 } from './check-fixture.ts';
 
-/** A row that is not as expected; one side is missing where there are more rows on the other. */
+/** A row that differs from the expected one. If one side has more rows, the other is missing. */
 export type RowDifference = {
   readonly row: number;
   readonly expected?: unknown;
   readonly got?: unknown;
 };
 
-/** A call that gave something else than its file says. */
+/** A call whose result differs from its file. */
 export type CallDifference = {
   readonly file: string;
   readonly endpoint: string;
-  /** Its place in the file, from 1. */
+  /** The number of the call in the file, from 1. */
   readonly call: number;
   readonly parameters: Readonly<Record<string, string>>;
   readonly rows: readonly RowDifference[];
-  /** What was expected and got of failures, where there was one on either side. */
+  /** The expected and the actual result, if either is a failure. */
   readonly failure?: { readonly expected: string; readonly got: string };
 };
 
-/** What came of checking a folder. */
+/** The result of checking a folder. */
 export type FolderCheck = {
   readonly definitionCount: number;
   readonly callCount: number;
-  /** Sentences about files that say something else than they may. */
+  /** Sentences about invalid files. */
   readonly problems: readonly string[];
   readonly differences: readonly CallDifference[];
 };
 
-/** What binds definitions, and the texts of callers over them. */
+/** Binds definitions and callers' texts over them. */
 type Engine = Pick<QueryEngine, 'prepare' | 'prepareInPieces'>;
 
 /**
- * Checks the definitions of a folder among each other and the built-in ones, and has each called as the
- * files beside it say, over the events that they give. `onProgress` hears how many of these files were done, of
- * how many. Rejects where the folder cannot be read.
+ * Checks the definitions of a folder together with the built-in ones, and makes the calls in the
+ * files beside them, over the events in these. `onProgress` gets the number of files done and of
+ * all. Rejects when the folder cannot be read.
  */
 export async function checkFolder(
   folder: string,
@@ -105,7 +105,7 @@ export async function checkFolder(
   return { definitionCount: saved.size, callCount, problems, differences };
 }
 
-/** By the names of their files; what does not parse is told. */
+/** Reads the definitions by file name, and notes those that do not parse. */
 async function readDefinitions(
   folder: string,
   names: readonly string[],
@@ -131,12 +131,14 @@ async function readDefinitions(
   return saved;
 }
 
-/** All that is wrong with a file. */
+/** All problems of a file. */
 function listMessages(error: DefinitionError): readonly string[] {
   return [error, ...error.further].map(({ message }) => message);
 }
 
-/** What of the statement does not parse, where the header does not: without that nothing is bound. */
+/**
+ * A syntax error of the statement below an invalid header. Without a header nothing can be bound.
+ */
 function syntaxError(file: string, fileText: string): DefinitionError | undefined {
   const lines = fileText.split('\n');
   const start = lines.findIndex((line) => line.trim() !== '' && !line.startsWith('--'));
@@ -151,7 +153,7 @@ function syntaxError(file: string, fileText: string): DefinitionError | undefine
   }
 }
 
-/** Files that stand beside no definition, or would never be looked at: a slip of the pen, mostly. */
+/** Finds files that belong to no definition and would be ignored, mostly after a typing error. */
 function strayFixtures(folder: string, names: readonly string[]): readonly string[] {
   return names.flatMap((name) => {
     const ending = [EVENTS_ENDING, EXPECT_ENDING].find((each) => name.endsWith(each));
@@ -166,7 +168,7 @@ function strayFixtures(folder: string, names: readonly string[]): readonly strin
   });
 }
 
-/** The files beside one definition, and what they ask for. */
+/** The files of one definition, with their calls. */
 class Fixture {
   readonly #path: string;
   readonly #hasEvents: boolean;
@@ -189,7 +191,7 @@ class Fixture {
     this.#callerQueries = new CallerQueries(options.engine);
   }
 
-  /** @throws FixtureError when a file says something else than it may, with its name. */
+  /** @throws FixtureError when a file is invalid, with its name. */
   async run(): Promise<Pick<FolderCheck, 'callCount' | 'differences'>> {
     const file = this.#path + EXPECT_ENDING;
     const expectation = await named(file, () => readExpectation(file));
@@ -229,7 +231,7 @@ class Fixture {
     });
   }
 
-  /** The rows, or the code of what went wrong and its sentence. */
+  /** Makes a call. Returns the rows, or the code and message of the failure. */
   async #call(
     store: ScratchStore,
     { parameters }: ExpectedCall,
@@ -252,7 +254,7 @@ class Fixture {
   }
 }
 
-/** Puts the name of the file before what is wrong with it. */
+/** Puts the name of the file before an error's message. */
 async function named<T>(file: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

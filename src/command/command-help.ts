@@ -11,12 +11,12 @@ import { listOwnFlags, type NamedCommand } from './command-line.ts';
 
 const WIDTH_MAX = 100;
 
-/** What the whole program and each of its commands end with. */
+/** The last line of the help of the program and of each command. */
 export const EXIT_STATUS = 'Exit status: 0 success, 1 failure or damaged data, 2 usage error.';
 
 /**
- * What `weir NAME --help` prints: lines of at most 100 characters. `summary` is what the list of commands says,
- * `more` what depends on the words of the command.
+ * The text of `weir NAME --help`, in lines of at most 100 characters. `summary` is its line in the
+ * list of commands, `more` the part that depends on the other words of the command line.
  */
 export function commandHelp(
   named: NamedCommand,
@@ -37,7 +37,7 @@ export function commandHelp(
   return `${parts.join('\n\n')}\n`;
 }
 
-/** Each flag with what it does, beside one another. */
+/** The flags and their descriptions, in two columns. */
 function flagLines({ command }: NamedCommand): string {
   const rows = Object.entries(listOwnFlags(command)).map(([flag, { placeholder, text }]) => ({
     title: placeholder === undefined ? `--${flag}` : `--${flag} ${placeholder}`,
@@ -56,7 +56,7 @@ function flagLines({ command }: NamedCommand): string {
 const SETTINGS_INTRODUCTION =
   'Settings are flags or environment variables. A flag wins. An empty variable counts as not set.';
 
-/** All settings, a part for each subject: how each is given, then what it means. */
+/** All settings by subject: the ways to give each, then its meaning. */
 function settingParts(): readonly string[] {
   return SUBJECTS.map((subject) => {
     const settings = SETTINGS.map(([, setting]) => setting).filter(
@@ -81,7 +81,7 @@ function sentence(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }
 
-/** Lines of at most `width` characters, broken between words. */
+/** Wraps a text between words, at `width` characters. */
 function wrapText(text: string, width: number): readonly string[] {
   const lines: string[] = [];
   for (const word of text.split(' ')) {

@@ -7,13 +7,13 @@ import { runCommand } from './run-command.ts';
 
 type CommandEntry = {
   readonly name: string;
-  /** What it is for, in the list of all commands and in its own help. */
+  /** Its purpose, for the list of commands and its own help. */
   readonly summary: string;
-  /** Its code is read when it is asked for: each start reads no more than it needs. */
+  /** Imports the command's code. It is lazy, so that a start loads only what it needs. */
   readonly read: () => Promise<Command>;
 };
 
-/** Every command, in the order that the help has them. */
+/** Every command, in the order of the help. */
 export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'start',
@@ -82,7 +82,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
 ];
 
-/** Runs the command that the first word names; rejects only for mistakes of ours. */
+/** Runs the command that the first word names. Rejects only for bugs. */
 export async function runWords(words: readonly string[], world: CommandWorld): Promise<ExitStatus> {
   const [name, ...rest] = words;
   const entry = COMMANDS.find((each) => each.name === name);

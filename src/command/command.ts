@@ -2,32 +2,37 @@ import { hint } from '../../engine/plan/binder/nearest-name.ts';
 import { echo, formatChoices } from '../echo.ts';
 import type { Environment } from '../settings.ts';
 
-/** What a command ends with: success, failure or damaged data, usage error. */
+/** Exit status: 0 success, 1 failure or damaged data, 2 usage error. */
 export type ExitStatus = 0 | 1 | 2;
 
-/** The process as a command sees it: tests give it another. */
+/** The process as commands use it; tests replace it. */
 export type CommandWorld = {
   readonly environment: Environment;
-  /** The machine's clocks, as `createClock` wants them. */
+  /** The machine's clocks, for `createClock`. */
   readonly wallMs: () => number;
   readonly monotonicMs: () => number;
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
-  /** Whether a person reads at a terminal what is written there. */
+  /** Whether each output is a terminal. */
   readonly isTerminal: { readonly out: boolean; readonly err: boolean };
-  /** Asks whoever sits there, for a line; empty when they give none. `undefined` where nobody does. */
+  /**
+   * Asks the user for a line at the terminal; an empty line if there is no input. `undefined`
+   * without a terminal.
+   */
   readonly ask: ((question: string) => Promise<string>) | undefined;
   /** Standard input, for a command that reads it. */
   readonly input: () => AsyncIterable<Uint8Array>;
-  /** Aborted by Ctrl-C or SIGTERM, for a command that goes on until then; a second one ends the process. */
+  /**
+   * Aborted by Ctrl-C or SIGTERM, for commands that run until then. A second one ends the process.
+   */
   readonly ended: () => AbortSignal;
 };
 
-/** A flag of a command; each command has `--help` besides. */
+/** A flag of a command. Each command also has `--help`. */
 export type Flag = {
-  /** Stands for its value in the help: `URL`. Without it the flag takes no value. */
+  /** The placeholder of the value in the help: `URL`. Without it, the flag takes no value. */
   readonly placeholder?: string;
-  /** What the help says of it. */
+  /** Its description in the help. */
   readonly text: string;
 };
 
@@ -35,36 +40,36 @@ export type Flag = {
 export type Command = {
   /** The forms of its arguments after `weir NAME`, one line each. */
   readonly usage: readonly string[];
-  /** What its help explains before the flags: lines of at most 100 characters. */
+  /** The explanation in its help before the flags, in lines of at most 100 characters. */
   readonly about: string;
-  /** By name, without the hyphens before it. */
+  /** Flags by name, without hyphens. */
   readonly flags: Readonly<Record<string, Flag>>;
   /** Paragraphs of its help after the flags. */
   readonly notes?: readonly string[];
-  /** Paragraphs of its help that depend on its words. Throws as `run` does. */
+  /** Paragraphs of its help that depend on the words of the command line. Throws as `run` does. */
   readonly describe?: (words: CommandWords, world: CommandWorld) => Promise<readonly string[]>;
-  /** Whether every setting but secrets is a flag of it, too. */
+  /** Whether all settings except secrets are also flags. */
   readonly takesSettings?: true;
-  /** Whether what it writes is a log, each line JSON, except at a terminal. */
+  /** Whether its output is a log: JSON lines, except at a terminal. */
   readonly writesLog?: true;
-  /** Whether `name=value` among its arguments is a parameter of a definition. */
+  /** Whether arguments of the form `name=value` are parameters of a definition. */
   readonly takesParameters?: true;
   /**
-   * Resolves to the exit status when the command is done.
+   * Resolves to the exit status.
    *
-   * @throws UsageError for arguments that are wrong, CommandFailure and the other errors that
-   * `run-command.ts` knows for what failed; anything else is a mistake of ours.
+   * @throws UsageError for wrong arguments, CommandFailure and the other errors that
+   * `run-command.ts` knows for failures. Any other error is a bug.
    */
   readonly run: (words: CommandWords, world: CommandWorld) => Promise<ExitStatus>;
 };
 
 /** The words after a command's name, parsed by its flags. */
 export class CommandWords {
-  /** In the order they were given. */
+  /** Arguments that are not flags, in order. */
   readonly positionals: readonly string[];
-  /** What was given with flags that take a value. */
+  /** Values of the given flags. */
   readonly values: ReadonlyMap<string, string>;
-  /** Flags without a value that were given. */
+  /** The given flags without a value. */
   readonly #switches: ReadonlySet<string>;
 
   constructor(given: {
@@ -82,22 +87,22 @@ export class CommandWords {
     return this.#switches.has(flag) || this.values.has(flag);
   }
 
-  /** The value that was given with a flag. */
+  /** The value of a flag. */
   find(flag: string): string | undefined {
     return this.values.get(flag);
   }
 }
 
-/** @throws UsageError where there are arguments. `name` is that of a command, or of a part of one. */
+/** @throws UsageError when there are arguments. `name` is the command, or the subcommand. */
 export function mustBeNone(name: string, given: readonly string[]): void {
   if (given.length > 0)
     throw new ArgumentError(`${name} takes no arguments; ${gotText(given)}`, given);
 }
 
 /**
- * The one argument that there must be.
+ * Returns the only argument.
  *
- * @throws UsageError. `what` is what is wanted: `one data folder`.
+ * @throws UsageError. `what` describes the argument: `one data folder`.
  */
 export function mustBeOne(name: string, what: string, given: readonly string[]): string {
   const [argument, ...rest] = given;
@@ -111,9 +116,9 @@ function gotText(given: readonly string[]): string {
 }
 
 /**
- * What a part of a command is called by: `list` of `weir token list`.
+ * Finds a subcommand, such as `list` of `weir token list`.
  *
- * @throws UsageError with the nearest name where there is no such part.
+ * @throws UsageError with the nearest name when there is none.
  */
 export function mustFindVerb<Verb>(
   name: string,
@@ -128,7 +133,7 @@ export function mustFindVerb<Verb>(
   );
 }
 
-/** The command line is wrong and has to change. */
+/** An error in the command line. */
 export class UsageError extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, { cause });
@@ -136,7 +141,7 @@ export class UsageError extends Error {
   }
 }
 
-/** There are too many arguments, too few, or others than there may be: one may be a flag without its hyphens. */
+/** Too many, too few, or invalid arguments. One of them may be a flag without its hyphens. */
 export class ArgumentError extends UsageError {
   readonly given: readonly string[];
 
@@ -146,7 +151,7 @@ export class ArgumentError extends UsageError {
   }
 }
 
-/** The command line is right, and the command failed. */
+/** A failure of a command whose command line is correct. */
 export class CommandFailure extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, { cause });

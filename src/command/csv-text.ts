@@ -1,17 +1,17 @@
 import { must } from '../../engine/assert.ts';
 
-/** `null` for a field without quotes and text: CSV of ours writes NULL so, and nothing else. */
+/** `null` is an empty field without quotes, which the service writes only for NULL. */
 type CsvValue = string | number | boolean | null;
 
-/** A table as the service writes it. */
+/** A parsed CSV table. */
 export type CsvTable = {
   readonly names: readonly string[];
   readonly rows: readonly (readonly CsvValue[])[];
 };
 
 /**
- * Reads CSV that the service wrote (`src/call/csv-rewriter.ts`): what stands in quotes is text, what does
- * not a number, a word or NULL. A number with more digits than a double has stays the text that it is.
+ * Parses CSV from the service (`src/call/csv-rewriter.ts`): quoted fields are text, others a
+ * number, a word or NULL. A number with more digits than a double stays text.
  */
 export function parseCsvText(text: string): CsvTable {
   const field = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n)/y;

@@ -3,7 +3,7 @@ import { count } from '../../engine/plan/explanation.ts';
 import type { FolderDamage } from '../../ingest/folder-damage.ts';
 import { byteText } from '../byte-text.ts';
 
-/** What is damaged, and what that costs, in one line. */
+/** Describes a damage and its consequences in one line. */
 export function damageText(damage: FolderDamage): string {
   return `${damage.path}: ${formatSentence(damage)}`;
 }
@@ -66,7 +66,7 @@ export function events(eventCount: number): string {
   return `${count(eventCount)} ${eventCount === 1 ? 'event' : 'events'}`;
 }
 
-/** What the end of a log is when it is no whole record. */
+/** Describes the end of a log that is not a complete record. */
 export function tailText(tailSize: number): string {
   return `${byteText(tailSize)} at the end of the log are being written, or were cut off by a crash: not acknowledged, no damage`;
 }

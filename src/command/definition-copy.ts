@@ -5,23 +5,26 @@ import { parseDefinitionFile } from '../definition/definition-file.ts';
 import { definitionText, withVersion } from '../definition/definition-text.ts';
 import { PROFILE_NAMES } from '../profile.ts';
 
-/** A definition as one side has it: a folder of files, or a service. */
+/** A definition on one side: in a folder of files, or in a service. */
 export type DefinitionCopy = {
-  /** By which the copies of two sides are the same definition, whatever it is called. */
+  /** Copies with the same id are the same definition, whatever their names. */
   readonly id: string;
   readonly name: string;
   /** Its name and its aliases, in every profile. */
   readonly names: ReadonlySet<string>;
-  /** Where it is, as it is shown: `endpoints/errors.sql`, `app.errors of the service, version 3`. */
+  /**
+   * Where it is, for messages: `endpoints/errors.sql`, or `app.errors of the service, version 3`.
+   */
   readonly place: string;
-  /** The file, as it is on its side. */
+  /** The text of the file on its side. */
   readonly fileText: string;
-  /** Two copies mean the same when these are equal, however they are written. */
+  /** Equal for copies of the same meaning, however they are written. */
   readonly meaning: string;
 };
 
 /**
- * Reads a copy. It must be a definition in every profile: which one the service has is not known here.
+ * Parses a copy. It must be valid in every profile, because the profile of the service is unknown
+ * here.
  *
  * @throws DefinitionError when it is not, or has another id in another profile.
  */
@@ -36,12 +39,12 @@ export function readCopy(place: string, fileText: string): DefinitionCopy {
     throw new DefinitionError(place, fileText, FILE_START, reason);
   }
   const names = new Set(definitions.flatMap(listNames));
-  // Whoever changes a definition counts up: the version is no part of what it says.
+  // The version counts changes and is not part of the meaning.
   const meaning = definitions.map((each) => definitionText({ ...each, version: 1 })).join('\0');
   return { id, name, names, place, fileText, meaning };
 }
 
-/** The file as it goes from one side to the other, which counts versions for itself. */
+/** The file as sent to the other side, which has its own versions. */
 export function sentText({ fileText }: DefinitionCopy): string {
   return withVersion(fileText, 1);
 }

@@ -1,51 +1,51 @@
 import type { DefinitionCopy } from './definition-copy.ts';
 
-/** A definition that can be called on the service, and changed only where it comes from. */
+/** A definition that the service serves and that can be changed only at its origin. */
 export type FixedDefinition = {
   readonly id: string;
   readonly name: string;
   /** Its name and its aliases. */
   readonly names: ReadonlySet<string>;
-  /** Where it is changed, as the end of a sentence. */
+  /** Where it can be changed, as the end of a sentence. */
   readonly origin: string;
 };
 
-/** Something that is there and is not understood. It is left alone. */
+/** An entry that is not understood. It is left unchanged. */
 export type SideProblem = {
   readonly message: string;
-  /** Of the definition that it would be, where that is known. */
+  /** The id of its definition, if it is known. */
   readonly id?: string;
 };
 
-/** What there is on one side. */
+/** The contents of one side. */
 export type SideState = {
-  /** No two with one id. */
+  /** No two have the same id. */
   readonly copies: readonly DefinitionCopy[];
   readonly fixed: readonly FixedDefinition[];
   readonly problems: readonly SideProblem[];
 };
 
-/** One of the two sides that are kept in step. */
+/** One of the two sides that are synchronised. */
 export interface DefinitionSide {
-  /** As in `only in FOLDER`. */
+  /** The side's name in messages: `only in FOLDER`. */
   readonly where: string;
 
-  /** @throws CommandFailure or ServiceError where it cannot be read. */
+  /** @throws CommandFailure or ServiceError when it cannot be read. */
   read(): Promise<SideState>;
 
   /**
-   * Why a copy that is new to this side cannot come there, as it was read last; `undefined` where
-   * nothing is known to stand in its way.
+   * Why a new copy cannot be added to this side, as last read; `undefined` if no reason is known.
    */
   findObstacle(copy: DefinitionCopy): string | undefined;
 
   /**
-   * Puts a copy in the place of what was read there, or where nothing was.
+   * Adds a copy, or replaces the copy that was read.
    *
-   * @throws CommandFailure or ServiceError when it stays as it is, as where it is no longer what was read.
+   * @throws CommandFailure or ServiceError when nothing was changed, for example because the side
+   * has changed since it was read.
    */
   put(copy: DefinitionCopy, before: DefinitionCopy | undefined): Promise<void>;
 
-  /** Takes away what was read. Throws as `put` does. */
+  /** Removes a copy that was read. Throws as `put` does. */
   remove(before: DefinitionCopy): Promise<void>;
 }

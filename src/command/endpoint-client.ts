@@ -6,7 +6,7 @@ import { LISTED_PARAMETER } from './listed-parameter.ts';
 import type { NamedCall } from './named-call.ts';
 import { parseJson, type ServiceClient } from './service-client.ts';
 
-/** What the command needs to know of an endpoint to check its words. */
+/** What the command needs to know about an endpoint to check its arguments. */
 export type KnownEndpoint = {
   readonly id: string;
   readonly name: string;
@@ -28,7 +28,7 @@ const LIST_SCHEMA = z.object({
   ),
 });
 
-/** Asks a running service for its endpoints, for their answers, and how these are made. */
+/** Asks a running service for its endpoints, for answers, and for explanations. */
 export class EndpointClient {
   readonly #client: ServiceClient;
 
@@ -36,21 +36,21 @@ export class EndpointClient {
     this.#client = client;
   }
 
-  /** The answer of a call, in the format of this name. Throws as `list` does. */
+  /** Calls an endpoint, for an answer in the named format. Throws as `list` does. */
   call({ definition, parameters, sql }: NamedCall, format: string): Promise<string> {
     const { mediaTypes } = must(ANSWER_FORMATS.find(({ name }) => name === format));
     return this.#client.ask(`/api/endpoints/query/${encodeURIComponent(definition)}`, {
       method: 'POST',
       headers: { Accept: mediaTypes[0], 'Content-Type': 'application/json' },
-      // Without a text there is no such member.
+      // Without a text, the member is left out.
       body: JSON.stringify({ ...Object.fromEntries(parameters), sql }),
     });
   }
 
   /**
-   * The definitions the service knows.
+   * Lists the definitions of the service.
    *
-   * @throws UnreachableError, or ServiceError for what the service refuses.
+   * @throws UnreachableError, or ServiceError when the service refuses.
    */
   async list(): Promise<readonly KnownEndpoint[]> {
     const text = await this.#client.ask('/api/endpoints', { method: 'GET' });
@@ -64,7 +64,7 @@ export class EndpointClient {
     }));
   }
 
-  /** How one call is answered, as text or as JSON. Throws as `list` does. */
+  /** Explains a call, as text or as JSON. Throws as `list` does. */
   async explain(call: {
     readonly id: string;
     readonly parameters: ReadonlyMap<string, string>;
@@ -80,7 +80,7 @@ export class EndpointClient {
           Accept: isJson ? 'application/json' : 'text/plain',
           'Content-Type': 'application/json',
         },
-        // Without a text there is no such member.
+        // Without a text, the member is left out.
         body: JSON.stringify({ ...Object.fromEntries(parameters), sql }),
       },
     );

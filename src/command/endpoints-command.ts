@@ -68,7 +68,7 @@ const VERBS: ReadonlyMap<string, Verb> = new Map<string, Verb>([
   ['pull', pull],
 ]);
 
-/** Options of push and pull alone. */
+/** Flags of push and pull only. */
 const CHANGING = ['delete', 'yes', 'dry-run'] as const;
 
 async function list(
@@ -98,7 +98,7 @@ async function list(
     const lines = ['', 'Parameters:', ...parameterLines(definitions)];
     world.out(`${[textTable(rows, rows.length), ...lines].join('\n')}\n`);
   }
-  // Apart from the list, which programs read.
+  // On the other output, because programs read the list.
   for (const { message, ...problem } of problems) {
     world.err(`${problemText({ ...problem, reason: message })}\n`);
   }
@@ -125,7 +125,7 @@ function pull(
   return bringInStep({ from: new ServiceSide(client), to, words, world });
 }
 
-/** @throws UsageError for words that do not say what to change. */
+/** @throws UsageError when the arguments do not say what to change. */
 function parseChange(
   verb: string,
   words: CommandWords,
@@ -149,7 +149,7 @@ type Step = {
   readonly world: CommandWorld;
 };
 
-/** Has one side have what the other has, as far as that is wanted. */
+/** Changes one side to match the other, as far as the arguments ask for it. */
 async function bringInStep({ from, to, words, world }: Step): Promise<ExitStatus> {
   const report: StepReport = words.has('json')
     ? new StepJson(world)
@@ -176,7 +176,7 @@ async function bringInStep({ from, to, words, world }: Step): Promise<ExitStatus
   return problems.length > 0 || outcome.done.length < changes.length ? 1 : 0;
 }
 
-/** @throws UsageError where there is nobody to be asked. */
+/** @throws UsageError when there is no terminal to ask at. */
 async function isWanted({ where }: DefinitionSide, { ask }: CommandWorld): Promise<boolean> {
   if (ask === undefined) {
     throw new UsageError(

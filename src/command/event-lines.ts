@@ -1,15 +1,15 @@
 /** One event of a stream of Server-Sent Events. */
 export type StreamEvent = {
   readonly event: string;
-  /** `undefined` where the stream told an id, or a time, and nothing else. */
+  /** `undefined` if the stream sent only an id or a time. */
   readonly data: string | undefined;
-  /** The last id that was told. */
+  /** The last id sent. */
   readonly id: string | undefined;
-  /** Milliseconds after which to come again, where the stream says it. */
+  /** Milliseconds until reconnection, if the stream gives them. */
   readonly retryMs: number | undefined;
 };
 
-/** Reads a stream as the standard of HTML says (§9.2.6), of pieces of its text. */
+/** Parses a stream of Server-Sent Events (HTML standard, §9.2.6) from pieces of text. */
 export async function* readEvents(pieces: AsyncIterable<string>): AsyncGenerator<StreamEvent> {
   let rest = '';
   let id: string | undefined;

@@ -69,7 +69,7 @@ function parseCall(words: CommandWords): ExplainCall {
   };
 }
 
-/** The text to show: of a run where a service can be asked, of the plans alone elsewhere. */
+/** The explanation: of a run if a service answers, else of the plans only. */
 async function explain(
   call: ExplainCall,
   settings: Settings,
@@ -85,7 +85,7 @@ async function explain(
     const client = new EndpointClient(new ServiceClient(call.url ?? formatUrl(settings), token));
     return await explainThere(call, client);
   } catch (error) {
-    // A service that was named is meant; one that was not may as well not be there.
+    // An unreachable service is an error only if the user named it.
     if (!(error instanceof UnreachableError) || call.url !== undefined) throw error;
     return here(error.message);
   }
@@ -103,7 +103,7 @@ async function explainThere(call: ExplainCall, client: EndpointClient): Promise<
   }
 }
 
-/** The plans by the definitions at hand, and the reason why they were not run. */
+/** The plans of local definitions, and the reason why they were not run. */
 async function explainHere(
   call: ExplainCall,
   context: { readonly settings: Settings; readonly world: CommandWorld; readonly reason: string },

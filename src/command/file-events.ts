@@ -1,32 +1,35 @@
 import { BODY_BYTES_MAX } from '../../ingest/limits.ts';
 import { CommandFailure } from './command.ts';
 
-/** An event of a file, which need not be one, and where it stands: its line, or its place in a list, from 1. */
+/**
+ * An item of a file, which may not be a valid event, and its position from 1: a line, or an index
+ * in a list.
+ */
 export type FileEvent = {
-  /** In one line; each of its characters is a byte. */
+  /** The text in one line. Each character is a byte. */
   readonly text: string;
   readonly place: number;
 };
 
-/** How the events of a file are told apart: each in a line, or as values of JSON, in a list or one after another. */
+/** How a file separates events: one a line, or JSON values in a list or one after another. */
 export type FileForm = 'lines' | 'list' | 'values';
 
-/** Characters by which the form of a file is known. */
+/** How many characters are read to detect the form. */
 const HEAD_LENGTH = 4096;
 
 const BYTE_ORDER_MARK = '\u00ef\u00bb\u00bf';
 
-/** What stands before the first event of a list; a list may also be the one member of an object. */
+/** The text before the first event of a list, which may also be the only member of an object. */
 const LIST_START = /^\s*(?:\{\s*"batch"\s*:\s*)?\[/;
 
 /**
- * Reads the events of a file as they come. Bytes stay as they are, also those that are not UTF-8: the service says what
- * it makes of them. `hasLines`: the name of the file says that each line is an event.
+ * Reads the events of a file as a stream. Bytes stay unchanged, even if they are not UTF-8, because
+ * the service handles them. `hasLines` means that the name of the file implies one event a line.
  */
 export class FileEvents {
   readonly form: FileForm;
   readonly #rest: AsyncIterator<string>;
-  /** What was read to know the form, from the first event on. */
+  /** The text that was read to detect the form, from the first event on. */
   readonly #head: string;
 
   private constructor(form: FileForm, head: string, rest: AsyncIterator<string>) {
@@ -53,7 +56,10 @@ export class FileEvents {
     return new FileEvents(isBroken ? 'values' : 'lines', head, pieces);
   }
 
-  /** @throws CommandFailure for an event that no post can hold, and a list without its end. */
+  /**
+   * @throws CommandFailure for an event that exceeds the limit of a post, and for a list without
+   * its end.
+   */
   async *read(): AsyncGenerator<FileEvent> {
     const splitter = this.form === 'lines' ? new LineSplitter() : new ValueSplitter(this.form);
     yield* splitter.push(this.#head);
@@ -105,7 +111,7 @@ class LineSplitter {
   }
 }
 
-/** Tells values apart by their brackets; what is in them is for the service to read. */
+/** Splits values at their brackets. The service parses the values themselves. */
 class ValueSplitter {
   readonly #form: FileForm;
   #value = '';
@@ -132,7 +138,7 @@ class ValueSplitter {
     checkLength(this.#value.length, `event ${this.#count + 1}`);
   }
 
-  /** What does not end goes to the service as it is, to be refused with a reason. */
+  /** An unterminated value is sent as it is, so that the service refuses it with a reason. */
   *end(): Generator<FileEvent> {
     const isCut = this.#form === 'list' && !this.#isListOver;
     if (this.#isListOver && /[^\s}]/.test(this.#value)) {
@@ -143,7 +149,7 @@ class ValueSplitter {
       throw new CommandFailure('the list of events must end with ]; got the end of the file');
   }
 
-  /** Whether a value ends before the character, behind it, or does not. */
+  /** Whether a value ends before or after the character, or not here. */
   #findEnd(character: string): 'before' | 'behind' | 'none' {
     if (this.#isListOver) return 'none';
     if (this.#isInString) {
@@ -166,7 +172,7 @@ class ValueSplitter {
   }
 
   *#take(): Generator<FileEvent> {
-    // Between the tokens of JSON an end of line is a space.
+    // Between JSON tokens, a newline is equivalent to a space.
     const text = this.#value.trim().replaceAll(/[\r\n]/g, ' ');
     this.#value = '';
     if (text === '') return;

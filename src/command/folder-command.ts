@@ -13,7 +13,7 @@ import {
   mustBeOne,
 } from './command.ts';
 
-/** A command that looks at a data folder: `weir NAME DATA_DIR [--flag …]`. */
+/** A command for a data folder: `weir NAME DATA_DIR [--flag …]`. */
 export type FolderCommand = Pick<Command, 'about' | 'flags'> & {
   readonly name: string;
   /** The forms of its flags after `weir NAME DATA_DIR`. */
@@ -26,14 +26,14 @@ export type FolderCommand = Pick<Command, 'about' | 'flags'> & {
   ) => Promise<ExitStatus>;
 };
 
-/** A data folder of weir, or an empty one; both paths are absolute. */
+/** A data folder of weir, or an empty one. Both paths are absolute. */
 export type FoundFolder = {
   readonly dataDir: string;
-  /** Where all is stored in it: the store folder, or the data folder itself where there is none yet. */
+  /** The store folder, or the data folder if that has none yet. */
   readonly storePath: string;
 };
 
-/** The command that checks the folder before it runs. */
+/** Makes a command that checks the folder before it runs. */
 export function folderCommand({ name, usage, about, flags, run }: FolderCommand): Command {
   return {
     usage: [`DATA_DIR ${usage}`],
@@ -47,15 +47,15 @@ export function folderCommand({ name, usage, about, flags, run }: FolderCommand)
   };
 }
 
-/** What is not there is null, so that each object of a kind has the same keys. */
+/** Formats JSON with null for missing values, so that all objects of a kind have the same keys. */
 export function jsonText(value: unknown): string {
   return JSON.stringify(value, (_key, each: unknown) => (each === undefined ? null : each), 2);
 }
 
 /**
- * That a folder is one that weir keeps its data in; an empty one may become one.
+ * Checks that a folder is a data folder of weir, or empty.
  *
- * @throws CommandFailure when there is no folder, or it is another program's.
+ * @throws CommandFailure when the folder is missing, or another program's.
  */
 export async function checkFolder(dataDir: string): Promise<void> {
   const names = await namesIn(dataDir);

@@ -5,8 +5,8 @@ import { systemSentence } from '../start-error.ts';
 import { CommandFailure, type CommandWorld } from './command.ts';
 
 /**
- * Changes a data folder that no service runs on: it belongs to this process meanwhile. `work` gets the path of the
- * store folder. `advice`: what to do where a service runs there.
+ * Locks a data folder while `work` changes it. No service may run on it. `work` gets the path of
+ * the store folder. `advice` says what to do if a service runs there.
  *
  * @throws CommandFailure when the folder is in use.
  */

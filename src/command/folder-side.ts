@@ -10,13 +10,16 @@ import { CommandFailure } from './command.ts';
 import { type DefinitionCopy, readCopy, sentText } from './definition-copy.ts';
 import type { DefinitionSide, SideProblem, SideState } from './definition-side.ts';
 
-/** A folder of definition files. Other files in it are passed over. */
+/** A folder of definition files. Other files in it are ignored. */
 export class FolderSide implements DefinitionSide {
   readonly where: string;
   readonly #folder: string;
-  /** Whether the folder must be there already. */
+  /** Whether the folder must exist. */
   readonly #isNeeded: boolean;
-  /** Every name in the folder, in lower case: there are disks that do not tell `A.sql` from `a.sql`. */
+  /**
+   * All names in the folder in lower case, because some file systems do not distinguish `A.sql`
+   * from `a.sql`.
+   */
   #taken: ReadonlySet<string> = new Set();
 
   constructor(folder: string, { isNeeded }: { readonly isNeeded: boolean }) {
@@ -56,7 +59,7 @@ export class FolderSide implements DefinitionSide {
     await onDisk(async () => {
       if (before !== undefined) {
         await this.#checkSame(before);
-        // A link stays one, and who may read the file may do so still.
+        // A link stays a link, and the file keeps its permissions.
         const path = await realpath(before.place);
         const mode = (await stat(path)).mode & MODE_MASK;
         return writeFileAtomically(path, text, { mode, isExact: true });
@@ -101,7 +104,7 @@ export class FolderSide implements DefinitionSide {
     }
   }
 
-  /** Nobody has seen what came between. */
+  /** Refuses a file that changed since it was read. */
   async #checkSame({ place, fileText }: DefinitionCopy): Promise<void> {
     const now = await this.#readFile(place);
     if (!(now instanceof DefinitionError) && now.fileText === fileText) return;
@@ -113,18 +116,21 @@ export class FolderSide implements DefinitionSide {
   }
 }
 
-/** For everyone to read, as far as the process lets files be. */
+/** Readable by everyone, subject to the umask. */
 const NEW_FILE_MODE = 0o644;
 
-/** What of a mode says who may do what. */
+/** The permission bits of a mode. */
 const MODE_MASK = 0o777;
 
-/** A name is letters, digits, `_`, `-`, with single dots between: it stays in the folder. */
+/**
+ * The file name of a definition. Names contain only letters, digits, `_`, `-` and single dots, so
+ * the file stays in the folder.
+ */
 function fileName(name: string): string {
   return name + DEFINITION_ENDING;
 }
 
-/** @throws CommandFailure for what the disk refuses. */
+/** @throws CommandFailure when the disk fails. */
 async function onDisk(work: () => Promise<void>): Promise<void> {
   try {
     await work();

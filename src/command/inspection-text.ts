@@ -8,12 +8,12 @@ import { LINES_LISTED_MAX } from '../limits.ts';
 import { damageText, tailText } from './damage-text.ts';
 import { columnWidths } from './text-table.ts';
 
-/** What was found in a data folder, for a person at a terminal. */
+/** Formats the contents of a data folder for a terminal. */
 export function inspectionText(found: {
   readonly dataDir: string;
   readonly lock: LockHolder | undefined;
   readonly inspection: Inspection;
-  /** With a line for each segment file. */
+  /** Whether to list each segment file. */
   readonly withFiles: boolean;
 }): string {
   const { dataDir, lock, inspection, withFiles } = found;
@@ -158,7 +158,7 @@ function fileTable({ files }: Inspection): readonly string[] {
   );
 }
 
-/** Columns 1 to `numberCount` are numbers: they end below one another. */
+/** Formats a table. Columns 1 to `numberCount` are numbers, aligned to the right. */
 function table(
   names: readonly string[],
   rows: readonly (readonly string[])[],

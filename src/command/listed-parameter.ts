@@ -3,7 +3,7 @@ import { PARAMETER_TYPES, type ParameterDefinition } from '../definition/definit
 import { parameterText } from '../definition/definition-text.ts';
 import { shownText } from '../shown-text.ts';
 
-/** A parameter as a service lists it. */
+/** A parameter in a service's list. */
 export const LISTED_PARAMETER = z
   .object({
     name: z.string(),
@@ -19,7 +19,10 @@ export const LISTED_PARAMETER = z
     },
   );
 
-/** The parameters of definitions, each in a line as it stands in a file; behind the first of a definition its name. */
+/**
+ * Lists the parameters of definitions, one a line, in the syntax of definition files. The name of the
+ * definition stands beside its first parameter.
+ */
 export function parameterLines(
   definitions: readonly {
     readonly name: string;

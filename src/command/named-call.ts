@@ -3,16 +3,16 @@ import { echo } from '../echo.ts';
 import { ArgumentError, type CommandWords, UsageError } from './command.ts';
 import type { KnownEndpoint } from './endpoint-client.ts';
 
-/** A call as it is written at a terminal: `NAME name=value …`. */
+/** A call on the command line: `NAME name=value …`. */
 export type NamedCall = {
   /** Name or id of a definition. */
   readonly definition: string;
   readonly parameters: ReadonlyMap<string, string>;
-  /** The caller's own query, in the place of the definition's. */
+  /** The caller's own query, which replaces the definition's. */
   readonly sql: string | undefined;
 };
 
-/** @throws UsageError when the words are no call. `command` is the one they stand behind. */
+/** @throws UsageError when the arguments are no call. `command` is the command before them. */
 export function parseNamedCall(command: string, words: CommandWords): NamedCall {
   const [definition, ...rest] = words.positionals;
   if (definition === undefined) {
@@ -35,7 +35,10 @@ export function parseNamedCall(command: string, words: CommandWords): NamedCall 
   return { definition, parameters, sql: words.find('sql') };
 }
 
-/** What was got, and how it may have been meant: `project alpha`, or `project:alpha`. */
+/**
+ * The message for an argument that is not a parameter, with a guess of what was meant, as for
+ * `project alpha` or `project:alpha`.
+ */
 function notParameter(word: string, words: readonly string[]): string {
   const next = words[words.indexOf(word) + 1];
   const [, name, value] = /^(\w+):(.*)$/s.exec(word) ?? [];
@@ -45,7 +48,7 @@ function notParameter(word: string, words: readonly string[]): string {
 }
 
 /**
- * The endpoint with this name, alias or id.
+ * Finds the endpoint with this name, alias or id.
  *
  * @throws UsageError with the nearest name when there is none.
  */
@@ -65,9 +68,10 @@ export function mustKnow(
 }
 
 /**
- * A call may bring what its endpoint does not read; at a terminal that is a slip.
+ * Refuses parameters that the endpoint does not use. The service ignores them, but on a command
+ * line they are mistakes.
  *
- * @throws UsageError that names it.
+ * @throws UsageError with their names.
  */
 export function checkNames({ parameters, sql }: NamedCall, endpoint: KnownEndpoint): void {
   if (sql !== undefined && !endpoint.isSandboxed) {

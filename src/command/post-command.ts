@@ -14,11 +14,14 @@ import {
 import { type FileEvent, FileEvents, type FileForm } from './file-events.ts';
 import { createServiceClient, type ServiceClient, URL_FLAG } from './service-client.ts';
 
-/** Bytes and events of one request: far below what one may have, so that little is lost with one that fails. */
+/**
+ * Bytes and events of one request: far below the limits of a post, so that a failed request loses
+ * little.
+ */
 const REQUEST_BYTES_MAX = 4_000_000;
 const REQUEST_EVENTS_MAX = 10_000;
 
-/** Times that a request is sent again, and seconds that each may be waited for: ten minutes in all. */
+/** The number of retries of a request, and the maximum seconds before each: ten minutes in all. */
 const RETRIES_MAX = 10;
 const RETRY_AFTER_S_MAX = 60;
 
@@ -77,12 +80,12 @@ async function* withReadErrors(
   }
 }
 
-/** Sends events in requests of bounded size, one after another, and counts what becomes of them. */
+/** Sends events in requests of bounded size, one after another, and counts the results. */
 class Posting {
   readonly #client: ServiceClient;
   readonly #world: CommandWorld;
   readonly #path: string;
-  /** What a place in the file is called. */
+  /** What a position in the file is called. */
   readonly #noun: string;
   #waiting: FileEvent[] = [];
   #waitingSize = 0;
@@ -103,7 +106,7 @@ class Posting {
     this.#noun = parts.form === 'lines' ? 'line' : 'event';
   }
 
-  /** Throws as `flush` does. */
+  /** Adds an event, and sends a full request. Throws as `flush` does. */
   async add(event: FileEvent): Promise<void> {
     const size = event.text.length + 1;
     const isFull =
@@ -113,7 +116,11 @@ class Posting {
     this.#waitingSize += size;
   }
 
-  /** Sends what waits. @throws UsageError, or CommandFailure with what was not stored. */
+  /**
+   * Sends the remaining events.
+   *
+   * @throws UsageError, or CommandFailure with what was not stored.
+   */
   async flush(): Promise<void> {
     const events = this.#waiting;
     if (events.length === 0) return;
@@ -136,7 +143,7 @@ class Posting {
     if (this.refusedCount > 0) this.#world.err(`${eventsText(this.refusedCount)} refused\n`);
   }
 
-  /** Sends a request, again while the service has no room for it. */
+  /** Sends a request, and repeats it while the service refuses it temporarily. */
   async #send(body: Buffer): Promise<{ readonly warnings: string | undefined }> {
     for (let retries = 0; ; retries++) {
       try {
@@ -155,7 +162,7 @@ class Posting {
     }
   }
 
-  /** All that are not refused are stored. */
+  /** Reports refused events. All others are stored. */
   #tellRefusals(events: readonly FileEvent[], error: ServiceError): void {
     let refused = 0;
     for (const sentence of error.details.refusals ?? []) {
@@ -179,7 +186,7 @@ class Posting {
     if (!(error instanceof ServiceError || error instanceof CommandFailure)) return error;
     const isUsage = error instanceof ServiceError && error.code === 'missing_source';
     if (isUsage) return new UsageError('--source must name the source; got none');
-    // Without an answer, or after a failure of the disk, nobody knows.
+    // Without an answer, or after a failure of the disk, it is unknown whether events were stored.
     const isOpen = error instanceof CommandFailure || error.code === 'storage_failed';
     const are = events.length === 1 ? 'is' : 'are';
     const what = isOpen ? 'may be stored' : `${are} not stored`;

@@ -1,9 +1,9 @@
-/** One line that overwrites itself on a terminal, and is not written anywhere else. */
+/** Shows one line that is overwritten on a terminal. Elsewhere nothing is written. */
 export function showProgress(text: string): void {
   if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${text}`);
 }
 
-/** Shows how much of something is done, bytes or files, each percent once. `end` takes the line away. */
+/** Shows progress in percent, of bytes or files. `end` removes the line. */
 export function showShare(title: string): {
   (done: number, total: number): void;
   end(): void;

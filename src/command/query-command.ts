@@ -48,7 +48,7 @@ cuts long values and shows times in ISO 8601.`,
   },
 };
 
-/** The name of a format, where one was asked for. */
+/** The requested format, if there is one. */
 function findFormat(words: CommandWords): string | undefined {
   const asked = ANSWER_FORMATS.filter(({ name }) => words.has(name));
   if (asked.length <= 1) return asked[0]?.name;
@@ -57,8 +57,8 @@ function findFormat(words: CommandWords): string | undefined {
 }
 
 /**
- * Finds a slip before the service passes it over. Who may call and not see the definitions is left to
- * the service.
+ * Finds mistakes that the service would ignore. If the token may call but not list definitions, the
+ * checks are skipped.
  */
 async function checkSlips(client: EndpointClient, call: NamedCall): Promise<void> {
   try {

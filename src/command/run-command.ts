@@ -49,12 +49,15 @@ export async function runCommand(
   }
 }
 
-/** The log on one of the two outputs. */
+/** A log on one of the two outputs. */
 export function createOutputLog(output: 'out' | 'err', world: CommandWorld): Log {
   return createLog(world[output], () => new Date(world.wallMs()).toISOString());
 }
 
-/** What the help says of these words; where that is not known it says why, and is help all the same. */
+/**
+ * The part of the help that depends on the words of the command line. If that is unavailable, the
+ * reason, with the rest of the help.
+ */
 async function describe(
   { command }: NamedCommand,
   words: CommandWords,

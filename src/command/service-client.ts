@@ -14,17 +14,17 @@ import {
   UsageError,
 } from './command.ts';
 
-/** The flag that says which service to ask. */
+/** The flag for the address of the service. */
 export const URL_FLAG: Flag = {
   placeholder: 'URL',
   text: 'address of the service; without it http://HOST:PORT of the settings',
 };
 
-/** What the help of a command that asks a service says of its token. */
+/** The help text about the token, for commands that ask a service. */
 export const TOKEN_NOTE =
   'The token of the service is read from PRIVATE_ACCESS_TOKEN or PRIVATE_ACCESS_TOKEN_FILE.';
 
-/** Nothing that speaks as a service of ours answers at the address. */
+/** Nothing at the address answers as weir does. */
 export class UnreachableError extends CommandFailure {}
 
 const PROBLEM_SCHEMA = z.object({
@@ -36,10 +36,10 @@ const PROBLEM_SCHEMA = z.object({
   details: z.array(z.string()).optional(),
 });
 
-/** In every profile it tells the code of a failure. */
+/** Problem documents contain the code of a failure in every profile. */
 const PROBLEM_TYPE = 'application/problem+json';
 
-/** An answer that is a success. */
+/** A successful answer. */
 type ServiceAnswer = {
   readonly text: string;
   /** The `ETag` of the answer, if it has one. */
@@ -48,7 +48,7 @@ type ServiceAnswer = {
   readonly warnings: string | undefined;
 };
 
-/** Asks a running service through its HTTP door, as anybody else would. */
+/** A client of a running service over HTTP. */
 export class ServiceClient {
   readonly #url: string;
   readonly #token: string;
@@ -59,15 +59,15 @@ export class ServiceClient {
   }
 
   /**
-   * The text of an answer that is a success.
+   * Returns the text of a successful answer.
    *
-   * @throws UnreachableError, or ServiceError for what the service refuses.
+   * @throws UnreachableError, or ServiceError when the service refuses.
    */
   async ask(path: string, request: RequestInit): Promise<string> {
     return (await this.answer(path, request)).text;
   }
 
-  /** The same with what its headers say. Throws as `ask` does. */
+  /** Returns a successful answer with some of its headers. Throws as `ask` does. */
   answer(path: string, request: RequestInit): Promise<ServiceAnswer> {
     const signal = AbortSignal.timeout(COMMAND_MS_MAX);
     return this.#reached(async () => {
@@ -80,8 +80,8 @@ export class ServiceClient {
   }
 
   /**
-   * The pieces of a text that goes on until either side ends it. Throws as `ask` does, also while it is
-   * read.
+   * Returns the pieces of a text that continues until either side ends it. Throws as `ask` does,
+   * also while it is read.
    */
   async open(
     path: string,
@@ -103,7 +103,7 @@ export class ServiceClient {
     }
   }
 
-  /** Sends a request; what comes back is a success. */
+  /** Sends a request and returns a successful response. */
   async #send(path: string, request: RequestInit): Promise<Response> {
     const accept = new Headers(request.headers).get('Accept') ?? 'application/json';
     const headers = {
@@ -126,7 +126,7 @@ export class ServiceClient {
     });
   }
 
-  /** What goes wrong on the way is that the service is not there. */
+  /** Turns a failure on the way into UnreachableError. */
   async #reached<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
@@ -140,17 +140,17 @@ export class ServiceClient {
     }
   }
 
-  /** What answers speaks otherwise than this version does. */
+  /** The error for an answer that this version does not understand. */
   stranger(): UnreachableError {
     return new UnreachableError(`what answers at ${this.#url} is not a service of this version`);
   }
 }
 
 /**
- * The service that a command asks: that of `--url`, else that of the settings. `isForPosts`: prefers the token that may only
- * send logs.
+ * Makes a client for the service of `--url`, else of the settings. With `isForPosts`, it prefers
+ * the token that may only post.
  *
- * @throws UsageError, CommandFailure or SettingsError when it is not known which, or with what token.
+ * @throws UsageError, CommandFailure or SettingsError when the address or the token is unknown.
  */
 export function createServiceClient(
   words: CommandWords,
@@ -169,7 +169,11 @@ export function createServiceClient(
   );
 }
 
-/** The URL of `--url`, which need not begin with `http://`. @throws UsageError when it is no address. */
+/**
+ * The URL of `--url`, in which `http://` is optional.
+ *
+ * @throws UsageError when it is no address.
+ */
 export function urlOption(words: CommandWords): string | undefined {
   const text = words.find('url');
   if (text === undefined) return undefined;
@@ -180,9 +184,12 @@ export function urlOption(words: CommandWords): string | undefined {
   );
 }
 
-/** What is no scheme and two slashes begins with the name of a host. `undefined` for what is no address. */
+/**
+ * Without a scheme and two slashes, the text begins with a host name. Returns `undefined` for a
+ * text that is no address.
+ */
 function parseAddress(text: string): string | undefined {
-  // A number alone would be the address of a host, in one part.
+  // A number alone would parse as a host's IP address.
   if (!/^[a-z\d[]/i.test(text) || /^(?:\d+$|https?:(?!\/\/))/i.test(text)) return undefined;
   const url = text.includes('://') ? text : `http://${text}`;
   if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) return undefined;
@@ -190,14 +197,14 @@ function parseAddress(text: string): string | undefined {
   return [username, password, search, hash].join('') === '' ? url : undefined;
 }
 
-/** Where the service of these settings listens, as seen from the same machine. */
+/** The URL of the service with these settings, from the same machine. */
 export function formatUrl({ host, port }: Pick<Settings, 'host' | 'port'>): string {
   const anywhere: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
   const reachable = anywhere[host] ?? host;
   return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
 }
 
-/** `undefined` for what is not JSON. */
+/** Returns `undefined` for a text that is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -20,7 +20,7 @@ const LISTED = z.object({
   version: z.number(),
 });
 
-/** A definition as the service lists it. */
+/** A definition in the service's list. */
 type ListedDefinition = z.infer<typeof LISTED>;
 
 const LIST = z.object({
@@ -40,25 +40,29 @@ const LIST = z.object({
 
 type DefinitionList = z.infer<typeof LIST>;
 
-/** The definitions of a running service: those made over HTTP can be changed. */
+/** The definitions of a running service. Those made over HTTP can be changed. */
 export class ServiceSide implements DefinitionSide {
   readonly where = 'on the service';
   readonly #client: ServiceClient;
-  /** The tag of what was read: it goes with that, and never with what came to be there later. */
+  /** Tags of the copies that were read, so that a change applies only to that version. */
   readonly #tags = new WeakMap<DefinitionCopy, string>();
 
   constructor(client: ServiceClient) {
     this.#client = client;
   }
 
-  /** All there are, and what is not in force as its file says. @throws UnreachableError, or ServiceError for what the service refuses. */
+  /**
+   * Lists all definitions and the problems of their files.
+   *
+   * @throws UnreachableError, or ServiceError when the service refuses.
+   */
   list(): Promise<DefinitionList> {
     return this.#list();
   }
 
   async read(): Promise<SideState> {
     const { result, problems: told } = await this.#list();
-    // Files of ENDPOINTS_DIR are somebody else's.
+    // Problems in ENDPOINTS_DIR are not this side's.
     const problems = told
       .filter(({ origin }) => origin === 'api')
       .map(({ file, message }): SideProblem => {
@@ -80,7 +84,7 @@ export class ServiceSide implements DefinitionSide {
     return { copies, fixed: result.flatMap(listFixed), problems };
   }
 
-  /** It says itself what it does not take. */
+  /** The service itself refuses what it cannot take. */
   findObstacle(): undefined {
     return undefined;
   }
@@ -98,8 +102,9 @@ export class ServiceSide implements DefinitionSide {
   }
 
   /**
-   * Changes what was read. A tag also tells what a definition has of those that it selects from: when
-   * these have changed, as by what went before, it is another one, and the definition the same.
+   * Changes a copy that was read. Its tag also depends on the definitions that it selects from. If
+   * these were changed earlier in this run, the tag differs although the copy is the same, so it is
+   * read again.
    */
   async #changeSame(before: DefinitionCopy, request: RequestInit): Promise<void> {
     try {
@@ -134,7 +139,11 @@ export class ServiceSide implements DefinitionSide {
     return parsed.data;
   }
 
-  /** `undefined` where it is no longer there. @throws DefinitionError for a file of another version. */
+  /**
+   * Returns `undefined` if the definition is gone.
+   *
+   * @throws DefinitionError for a file of another version.
+   */
   async #read(id: string): Promise<DefinitionCopy | undefined> {
     const headers = { Accept: 'application/sql' };
     const { text, tag } = await this.#client

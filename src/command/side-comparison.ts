@@ -1,25 +1,26 @@
 import type { DefinitionCopy } from './definition-copy.ts';
 import type { DefinitionSide, FixedDefinition, SideState } from './definition-side.ts';
 
-/** What has to be done so that one definition is on a side as it is on the other. */
+/** A change that makes one definition on a side equal to the other side's. */
 export type SideChange =
   | { readonly before: undefined; readonly after: DefinitionCopy }
   | { readonly before: DefinitionCopy; readonly after: DefinitionCopy | undefined };
 
-/** What is on one side, held against what comes from the other. */
+/** The differences of one side from the other. */
 export type SideComparison = {
-  /** In the order of names; what is taken away comes last. */
+  /** Changes in order of names, removals last. */
   readonly changes: readonly SideChange[];
   readonly sameCount: number;
-  /** What is there alone, and stays. */
+  /** Definitions of this side only, which stay. */
   readonly alone: readonly DefinitionCopy[];
-  /** Sentences about what stays as it is, and why. */
+  /** Sentences about definitions that stay as they are, with the reasons. */
   readonly problems: readonly string[];
 };
 
 /**
- * How side `to` comes to have what side `from` has, both as they were read last. Definitions are the same by
- * their ids, so that one with another name is changed; what means the same stays as it is written.
+ * Computes how side `to` gets the definitions of side `from`, both as last read. Definitions
+ * correspond by id, so that a new name is a change. Copies of the same meaning stay as they are
+ * written.
  */
 export function compareSides(
   from: SideState,
@@ -53,7 +54,7 @@ export function compareSides(
   return { changes, sameCount, alone, problems: [...told, ...obstacles] };
 }
 
-/** The definition that a change is about, as it is called afterwards. */
+/** The name of a changed definition, after the change. */
 export function changedName({ before, after }: SideChange): string {
   return before === undefined ? after.name : (after ?? before).name;
 }
@@ -62,7 +63,7 @@ function byName(left: DefinitionCopy, right: DefinitionCopy): number {
   return left.name < right.name ? -1 : 1;
 }
 
-/** What is changed elsewhere is changed nowhere here. */
+/** Finds a definition of the same id or name that cannot be changed on this side. */
 function findConflict(
   { id, names, place }: DefinitionCopy,
   fixed: readonly FixedDefinition[],

@@ -41,7 +41,7 @@ is. The path of a source cannot be changed.
   },
 };
 
-/** What is shown when it was done. */
+/** A subcommand. Resolves to the text to show. */
 type Verb = (words: CommandWords, names: readonly string[], world: CommandWorld) => Promise<string>;
 
 const VERBS: ReadonlyMap<string, Verb> = new Map<string, Verb>([
@@ -57,7 +57,7 @@ const SOURCE = z.object({
   bytes: z.number().optional(),
 });
 const MADE = z.object({ result: SOURCE });
-/** In the profile supabase the list is the answer, and an id is called a token. */
+/** In the profile supabase, the answer is the list itself, and the id is the member `token`. */
 const NUMBERED = z.object({ id: z.number(), token: z.string() });
 const LIST = z.union([
   z.object({ result: z.array(SOURCE) }).transform(({ result }) => result),

@@ -60,19 +60,19 @@ is used, if there is one, and the start names each such file and what is wrong w
   },
 };
 
-/** Problems may be many: each stands in a line of its own. */
+/** There may be many problems, so each is on its own line. */
 function cannotGoOn(problems: string): string {
   return `weir cannot go on:\n\n${problems.replaceAll(/^(?=.)/gm, '  ')}`;
 }
 
 type Start = {
   readonly words: CommandWords;
-  /** What is said of variables that seem to be misspelled. */
+  /** Warnings about variables that look misspelled. */
   readonly strays: readonly string[];
   readonly world: CommandWorld;
 };
 
-/** Runs the service until a signal ends it. */
+/** Runs the service until a signal stops it. */
 async function start({ words, strays, world }: Start): Promise<void> {
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWING_PERCENT}`);
   const ended = world.ended();

@@ -7,23 +7,23 @@ import { jsonText } from './folder-command.ts';
 import { changedName, type SideChange, type SideComparison } from './side-comparison.ts';
 import { type StepReport, toAction } from './step-report.ts';
 
-/** What came of a change, in words that stay the same. */
+/** The result of a change, as a stable word. */
 type Result =
-  /** Nothing was begun. */
+  /** Not begun. */
   | 'planned'
   | 'done'
-  /** It was refused, and stays as it was. */
+  /** Refused; nothing was changed. */
   | 'refused'
-  /** What stood in its way stopped all that was left; it may be done or not. */
+  /** A failure ended the work; this change may have been made or not. */
   | 'uncertain'
-  /** It was not begun for that. */
+  /** Not begun, because of that failure. */
   | 'left';
 
 type Told = { readonly result: Result; readonly error?: Error };
 
 const NOTHING: SideComparison = { changes: [], sameCount: 0, alone: [], problems: [] };
 
-/** Tells a program, in one object when all is over. */
+/** Reports for programs: one object at the end. */
 export class StepJson implements StepReport {
   readonly #world: Pick<CommandWorld, 'out'>;
   #comparison = NOTHING;

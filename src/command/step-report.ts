@@ -1,21 +1,24 @@
 import type { Outcome } from './carry-out.ts';
 import type { SideChange, SideComparison } from './side-comparison.ts';
 
-/** Tells what comes of bringing one side in step with another: a person as it goes, or a program. */
+/**
+ * Reports the synchronisation of one side with the other: to a person during the work, or to a
+ * program at the end.
+ */
 export interface StepReport {
-  /** Sentences about what is not understood where definitions come from; then nothing is changed. */
+  /** Reports entries of the source side that are not understood. Nothing is changed then. */
   notUnderstood(problems: readonly string[]): void;
-  /** What there is to be done, before any of it is. */
+  /** Reports the planned changes before any is made. */
   compared(comparison: SideComparison): void;
-  /** None of it is begun: nobody wants it yet, or there is nothing. */
+  /** Reports that no change is made: it was not confirmed, or there is none. */
   notBegun(): void;
-  /** A change was made. */
+  /** Reports that a change was made. */
   made(change: SideChange): void;
-  /** What came of all changes. */
+  /** Reports the result of all changes. */
   ended(outcome: Outcome): void;
 }
 
-/** What a change does to its definition. */
+/** What a change does to its definition, as a word. */
 export function toAction({ before, after }: SideChange): 'make' | 'change' | 'remove' {
   if (before === undefined) return 'make';
   return after === undefined ? 'remove' : 'change';

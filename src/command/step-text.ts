@@ -13,7 +13,7 @@ const ACTION_WORDS = {
   remove: { todo: 'to take away', done: 'taken away' },
 } as const;
 
-/** Tells a person, as it goes: a diff of each change first. */
+/** Reports for a person during the work, beginning with a diff of each change. */
 export class StepText implements StepReport {
   readonly #from: string;
   readonly #to: string;

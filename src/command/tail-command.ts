@@ -21,7 +21,7 @@ import {
   URL_FLAG,
 } from './service-client.ts';
 
-/** A connection on which nothing came for so long is given up: heartbeats did not. */
+/** After so long a silence the connection is closed, because heartbeats are missing. */
 const SILENCE_MS_MAX = 3 * HEARTBEAT_MS;
 
 /** `weir tail`. */
@@ -71,7 +71,7 @@ type Following = {
   readonly ended: AbortSignal;
 };
 
-/** Follows until it is ended, over as many connections as that takes. */
+/** Follows until it is ended, and reconnects as needed. */
 async function follow(following: Following): Promise<void> {
   const { world, ended } = following;
   const place: Place = { id: undefined, retryMs: FOLLOWER_RETRY_MS, hasBegun: false };
@@ -83,7 +83,7 @@ async function follow(following: Following): Promise<void> {
     } catch (error) {
       if (ended.aborted) return;
       if (!mayComeAgain(error, place)) throw place.hasBegun ? error : asUsage(error);
-      // Once for each time that it is away, not for each time that it is asked.
+      // Once for each interruption, and not for each attempt.
       if (!isTold) world.err(`${error instanceof Error ? error.message : error}; trying again\n`);
       isTold = true;
     }
@@ -91,10 +91,10 @@ async function follow(following: Following): Promise<void> {
   }
 }
 
-/** How far it has come. */
+/** How far the stream has been read. */
 type Place = { id: string | undefined; retryMs: number; hasBegun: boolean };
 
-/** One connection, until it ends. */
+/** Reads one connection until it ends. */
 async function readStream(
   { client, path, show, world, ended }: Following,
   place: Place,
@@ -127,7 +127,10 @@ function showEvent(
   else world.err(`${event}: ${shownText(data)}\n`);
 }
 
-/** What may be over soon, once it has been seen that the service is there and takes the words. */
+/**
+ * Whether a retry may help: the failure looks temporary, and the service was reached and accepted
+ * the arguments before.
+ */
 function mayComeAgain(error: unknown, { hasBegun }: Place): boolean {
   if (!hasBegun) return false;
   return (

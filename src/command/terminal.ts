@@ -1,6 +1,8 @@
 import { createInterface } from 'node:readline';
 
-/** Asks at the terminal, beside what is written to standard output. Ctrl-C and Ctrl-D give no answer. */
+/**
+ * Asks at the terminal, separately from standard output. Ctrl-C and Ctrl-D give an empty answer.
+ */
 export async function askTerminal(question: string): Promise<string> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {

@@ -1,6 +1,6 @@
 import { shownText } from '../shown-text.ts';
 
-/** Rows of an answer as a table for a terminal: column names, a rule, and at most `rowsMax` rows. */
+/** Formats rows of an answer as a table: column names, a rule, and at most `rowsMax` rows. */
 export function textTable(
   rows: readonly Readonly<Record<string, unknown>>[],
   rowsMax: number,
@@ -15,7 +15,7 @@ export function textTable(
   );
 }
 
-/** The same of rows without names, which may be none. */
+/** Formats rows without names of columns; there may be none. */
 export function tableText(
   columnNames: readonly string[],
   rows: readonly (readonly unknown[])[],
@@ -36,7 +36,7 @@ export function tableText(
   return [line(names), rule, ...cells.map(line), ...rest].join('\n');
 }
 
-/** Of each column the length of its longest cell. */
+/** The length of the longest cell of each column. */
 export function columnWidths(rows: readonly (readonly string[])[]): readonly number[] {
   const widths: number[] = [];
   for (const row of rows) {

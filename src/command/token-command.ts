@@ -68,7 +68,7 @@ the id of a token. A LIST has commas between its names; without one the token is
   },
 };
 
-/** What is shown when it was done. */
+/** A subcommand. Resolves to the text to show. */
 type Verb = (store: TokenStore, words: CommandWords, names: readonly string[]) => Promise<string>;
 
 const VERBS: ReadonlyMap<string, Verb> = new Map<string, Verb>([
@@ -78,7 +78,7 @@ const VERBS: ReadonlyMap<string, Verb> = new Map<string, Verb>([
   ['revoke', revoke],
 ]);
 
-/** Options that only a new token has. */
+/** Flags of new tokens only. */
 const ORDER_LISTS = ['scopes', 'projects', 'sources', 'endpoints'] as const;
 const ORDER_TEXTS = new Map([
   ['default-source', 'default_source'],
@@ -104,7 +104,7 @@ async function create(
   return words.has('json') ? jsonText(made) : made.token;
 }
 
-/** The members that the options of quotas stand for; with `none` null. */
+/** Parses the flags of quotas to members of a request; `none` becomes null. */
 function parseQuota(words: CommandWords): Record<string, number | null> {
   const quota: Record<string, number | null> = {};
   for (const option of QUOTA_OPTIONS) {
@@ -122,7 +122,7 @@ function parseQuota(words: CommandWords): Record<string, number | null> {
   return quota;
 }
 
-/** What is wrong with an order is wrong with the words that made it. */
+/** An error of the request is an error of the arguments that made it. */
 function refuseOrder(error: unknown): never {
   const isUsage = error instanceof ServiceError && error.status === 400;
   throw isUsage ? new UsageError(error.message, error) : error;
@@ -138,7 +138,7 @@ async function list(
   const tokens = await store.list();
   if (words.has('json')) return JSON.stringify(tokens, null, 2);
   if (tokens.length === 0) return 'no tokens';
-  // Most services have no quotas.
+  // Columns without any value are left out; most services have no quotas.
   const shown = QUOTA_COLUMNS.filter(([, formatText]) =>
     tokens.some((token) => formatText(token) !== ''),
   );
@@ -148,7 +148,7 @@ async function list(
 
 type QuotaColumn = readonly [title: string, formatText: (token: ListedToken) => string];
 
-/** Quotas and how much of them is used; empty for none. */
+/** Quotas and their use; empty without a quota. */
 const QUOTA_COLUMNS: readonly QuotaColumn[] = [
   [
     'a day',
@@ -227,7 +227,8 @@ async function revoke(
 
 async function mustFind(store: TokenStore, wanted: string): Promise<ListedToken> {
   const tokens = await store.list();
-  // A name of the settings may be one of a made token, too: that is the one that can be revoked.
+  // A token of the settings and a generated one may share a name. Only the generated one can be
+  // revoked.
   const named = tokens.filter(({ name }) => name === wanted);
   const token =
     tokens.find(({ id }) => id === wanted) ?? named.find(({ from }) => from === 'file') ?? named[0];

@@ -32,17 +32,19 @@ const KNOWN = z.object({
   expires_at: z.string().optional(),
 });
 
-/** A token as it is listed. */
+/** A token in a list. */
 export type ListedToken = z.infer<typeof KNOWN>;
 
-/** Where a command finds tokens: in the folder of a service that is stopped, or at one that runs. */
+/**
+ * Where a command finds tokens: in the data folder of a stopped service, or at a running service.
+ */
 export interface TokenStore {
   list(): Promise<readonly ListedToken[]>;
-  /** @throws ServiceError or CommandFailure where it is not made. */
+  /** @throws ServiceError or CommandFailure when it was not made. */
   create(order: object): Promise<ListedToken & { readonly token: string }>;
-  /** @throws ServiceError or CommandFailure where its quota stays as it was. */
+  /** @throws ServiceError or CommandFailure when the quota was not changed. */
   changeQuota(id: string, change: object): Promise<ListedToken>;
-  /** @throws ServiceError or CommandFailure where it stays. */
+  /** @throws ServiceError or CommandFailure when it was not revoked. */
   revoke(id: string): Promise<void>;
 }
 
@@ -50,7 +52,7 @@ const LIST = z.object({ result: z.array(KNOWN) });
 const CHANGED = z.object({ result: KNOWN });
 const MADE = z.object({ result: KNOWN.extend({ token: z.string() }) });
 
-/** Those of a service that runs. */
+/** The tokens of a running service. */
 export class ServiceTokens implements TokenStore {
   readonly #client: ServiceClient;
 
@@ -89,7 +91,7 @@ export class ServiceTokens implements TokenStore {
   }
 }
 
-/** Those of a data folder, which is locked while they are changed. */
+/** The tokens of a data folder, which is locked while they are changed. */
 export class FolderTokens implements TokenStore {
   readonly #dataDir: string;
   readonly #settings: Settings;
@@ -107,7 +109,7 @@ export class FolderTokens implements TokenStore {
   }
 
   async create(order: object): Promise<ListedToken & { readonly token: string }> {
-    // The service may not have started there yet.
+    // A service may never have started in this folder.
     await asFailure(() => prepareDataDir(this.#dataDir));
     return this.#change(async (tokens, storePath) => {
       const sources = new SourceDirectory(await this.#sources(storePath));
@@ -136,7 +138,7 @@ export class FolderTokens implements TokenStore {
     );
   }
 
-  /** Those of the settings, and those that were made over HTTP. */
+  /** Sources of the settings and those made over HTTP. */
   async #sources(storePath: string): Promise<readonly Source[]> {
     return asFailure(async () => {
       const { sources: made } = await new SourceFile(new NodeDisk(), storePath).read();
@@ -149,7 +151,7 @@ export class FolderTokens implements TokenStore {
   }
 }
 
-/** What would end a start ends a command. */
+/** Errors that would end a start fail the command. */
 async function asFailure<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

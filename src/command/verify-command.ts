@@ -22,7 +22,7 @@ import { type FoundFolder, folderCommand, jsonText } from './folder-command.ts';
 import { withFolderLock } from './folder-lock.ts';
 import { showShare } from './progress.ts';
 
-/** Files with a checksum beside log and segments. */
+/** Checksummed files besides the log and the segments. */
 export const SMALL_FILES: SmallFileNames = {
   pairs: [TOKEN_FILE_NAME, SOURCE_FILE_NAME],
   singles: [CLOCK_FILE, INSTANCE_KEY_FILE, QUOTA_FILE],
@@ -73,17 +73,17 @@ next start puts them back.`,
   },
 });
 
-/** A segment file in quarantine, by its path in the data folder. */
+/** A quarantined segment file, by its path in the data folder. */
 type QuarantinedFile = {
   readonly path: string;
   readonly fate: 'restored' | 'whole' | 'stays';
-  /** Why it stays. */
+  /** Why it stays in quarantine. */
   readonly reason?: string;
 };
 
 /**
- * Says what would become of segment files in quarantine; with `isRestoring` puts back those that may go back. The
- * store folder has another path then.
+ * Reports which quarantined segment files could be restored; with `isRestoring`, restores them. The
+ * store folder then has another path.
  */
 async function lookIntoQuarantine(
   folder: FoundFolder,
