@@ -78,7 +78,7 @@ export const FLOOD_WAITING_MIN = 4;
 export const FLOOD_BYTES_PER_MS = 12 * 1024;
 
 /** A tenant is alone if no other has posted for this long. */
-export const COMPANY_MS = 2_000;
+export const RECENT_TENANTS_MS = 2_000;
 
 /** Bytes from which a body is large. Few are processed at a time, because decoded they take up to ten times their size. */
 export const LARGE_BODY_BYTES_MIN = 256 * 1024;

@@ -32,12 +32,12 @@
  *         | '"' any characters, \" and \\ escaped as in JSON '"'
  * ```
  *
- * A line that names a profile is read in that profile alone, and there it stands in the place of the
- * line without: of the same key, and for `param` of the same parameter.
+ * A line with a profile applies in that profile only, and replaces the common line of the same key,
+ * or, for `param`, of the same parameter.
  *
- * Every key but `param` stands once. A parameter is `required`, or has a default, or is NULL where
- * none is given; `from` names other parameters of the call to fall back to. The statement keeps its
- * own comments, below an empty line where it begins with one; those in the header are not part of it.
+ * Every key but `param` may occur once. A parameter is `required`, has a default, or is NULL if it is
+ * absent; `from` names other parameters of the call to fall back to. Comments below the header belong
+ * to the statement. If the statement begins with a comment, an empty line separates it from the header.
  */
 
 import { hint } from '../../engine/plan/binder/nearest-name.ts';

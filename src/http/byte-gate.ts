@@ -1,9 +1,9 @@
 import { FairQueue } from '../../engine/pool/fair-queue.ts';
 import { NO_TENANT, type Tenant } from '../../engine/pool/tenant-sets.ts';
 import { FLOOD_WAITING_MIN } from '../limits.ts';
-import { Company } from './company.ts';
 import { FairBudget } from './fair-budget.ts';
 import { FloodPace } from './flood-pace.ts';
+import { RecentTenants } from './recent-tenants.ts';
 
 type Waiting = { readonly bytes: number; readonly tenant: Tenant; readonly enter: () => void };
 
@@ -30,7 +30,7 @@ export type ByteGateOptions = {
 export class ByteGate {
   readonly #bytesMax: number;
   readonly #nowMs: () => number;
-  readonly #company = new Company();
+  readonly #recentTenants = new RecentTenants();
   /** The admitted bytes, limited to those of tenants that are not alone. */
   readonly #inside: FairBudget;
   readonly #pace: FloodPace;
@@ -50,7 +50,7 @@ export class ByteGate {
   /** Resolves when the work may begin. The caller must call `leave` once with the same arguments. */
   async enter(bytes: number, tenant: Tenant = NO_TENANT): Promise<void> {
     const nowMs = this.#nowMs();
-    this.#company.join(tenant, nowMs);
+    this.#recentTenants.join(tenant, nowMs);
     const isFree = this.#next === undefined && this.#waiting.size === 0;
     if (isFree && this.#isWithinShare(bytes, tenant, nowMs) && this.#hasRoom(bytes)) {
       this.#waiting.pass(tenant);
@@ -97,7 +97,7 @@ export class ByteGate {
   /** Whether much of a tenant's work waits, and little of another's. */
   #isFlooding(tenant: Tenant, nowMs: number): boolean {
     const waits = (other: Tenant): boolean => this.#waiting.sizeOf(other) >= FLOOD_WAITING_MIN;
-    return waits(tenant) && this.#company.hasOther(tenant, nowMs, (other) => !waits(other));
+    return waits(tenant) && this.#recentTenants.anyOther(tenant, nowMs, (other) => !waits(other));
   }
 
   #wakeLater(nowMs: number): void {
@@ -112,7 +112,7 @@ export class ByteGate {
 
   /** A tenant without admitted work has a share. So if all wait, some admitted work or a pause will end. */
   #isWithinShare(bytes: number, tenant: Tenant, nowMs: number): boolean {
-    if (this.#company.isAlone(tenant, nowMs)) return true;
+    if (this.#recentTenants.isOnlyTenant(tenant, nowMs)) return true;
     if (this.#pace.isResting(tenant, nowMs)) return false;
     return this.#inside.heldBy(tenant) === 0 || this.#inside.hasRoom(bytes, tenant);
   }

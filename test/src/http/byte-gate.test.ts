@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type MockTimers, type TestContext, test } from 'node:test';
 import { Random } from '../../../src/demo/traffic/random.ts';
 import { ByteGate, type ByteGateOptions } from '../../../src/http/byte-gate.ts';
-import { COMPANY_MS, FLOOD_WAITING_MIN } from '../../../src/limits.ts';
+import { FLOOD_WAITING_MIN, RECENT_TENANTS_MS } from '../../../src/limits.ts';
 import { budgetOf } from '../../support/budget.ts';
 
 /** In so many turns of the event loop everything comes and goes that needs no more time. */
@@ -96,7 +96,7 @@ test('who has nothing inside is let in with whatever it brings, though others wa
 test('a tenant is alone again when the others have not come for some time', async () => {
   const gate = new SharedGate();
   assert.deepEqual(await gate.enter('b1', 'a8', 'a8', 'a8'), ['b1', 'a8']);
-  gate.nowMs = COMPANY_MS;
+  gate.nowMs = RECENT_TENANTS_MS;
   assert.deepEqual(await gate.leave('b1'), []);
   gate.nowMs += 1;
   assert.deepEqual(await gate.enter('a8'), ['a8', 'a8', 'a8']);

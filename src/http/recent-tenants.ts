@@ -1,8 +1,8 @@
 import type { Tenant } from '../../engine/pool/tenant-sets.ts';
-import { COMPANY_MS } from '../limits.ts';
+import { RECENT_TENANTS_MS } from '../limits.ts';
 
-/** The tenants that have posted within COMPANY_MS. */
-export class Company {
+/** The tenants that have posted within RECENT_TENANTS_MS. */
+export class RecentTenants {
   /** The time of each tenant's last post, ascending. */
   readonly #cameMs = new Map<Tenant, number>();
 
@@ -12,21 +12,21 @@ export class Company {
     this.#forget(nowMs);
   }
 
-  /** Whether no other tenant has posted within COMPANY_MS. */
-  isAlone(tenant: Tenant, nowMs: number): boolean {
-    return !this.hasOther(tenant, nowMs, () => true);
+  /** Whether no other tenant has posted within RECENT_TENANTS_MS. */
+  isOnlyTenant(tenant: Tenant, nowMs: number): boolean {
+    return !this.anyOther(tenant, nowMs, () => true);
   }
 
   /** Whether `predicate` holds for another tenant that has posted within RECENT_TENANTS_MS. */
-  hasOther(tenant: Tenant, nowMs: number, isSo: (other: Tenant) => boolean): boolean {
+  anyOther(tenant: Tenant, nowMs: number, predicate: (other: Tenant) => boolean): boolean {
     this.#forget(nowMs);
-    for (const other of this.#cameMs.keys()) if (other !== tenant && isSo(other)) return true;
+    for (const other of this.#cameMs.keys()) if (other !== tenant && predicate(other)) return true;
     return false;
   }
 
   #forget(nowMs: number): void {
     for (const [tenant, cameMs] of this.#cameMs) {
-      if (nowMs - cameMs <= COMPANY_MS) return;
+      if (nowMs - cameMs <= RECENT_TENANTS_MS) return;
       this.#cameMs.delete(tenant);
     }
   }
