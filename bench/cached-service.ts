@@ -9,6 +9,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Express } from 'express';
 import { must } from '../engine/assert.ts';
+import { PostHistory } from '../src/watch/post-history.ts';
+import { beginHistory } from '../src/watch/service-state.ts';
 
 /** `dist/src` for numbers; `src`, where nothing is compiled, is slower by what tsx adds to the code. */
 const [token = '', folder = 'dist/src'] = process.argv.slice(2);
@@ -79,7 +81,12 @@ async function main(): Promise<void> {
     ...{ engine: backend.engine, events, ids },
     nowUs: () => clock.nowUs(),
   });
+  const history = beginHistory({ backend, clock });
+  const serviceState = () => {
+    throw new Error('nobody asks how the service is');
+  };
   const app = createApp({
+    ...{ history, serviceState, posts: new PostHistory(clock.wallMs) },
     followers: new Followers({ reader, events, ids }),
     profile,
     catalogue,

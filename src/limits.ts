@@ -400,6 +400,24 @@ export const REFUSED_TOKENS_WAITING_MAX = 100;
 /** Addresses whose wrong tokens are counted; they take some megabytes. */
 export const REFUSED_ADDRESSES_MAX = 10_000;
 
+/** How far back the history of the service goes: for whoever looks after something went wrong. */
+export const HISTORY_MS = 3_600_000;
+
+/** A step of the history: 360 points make a chart as wide as a window. */
+export const HISTORY_STEP_MS = 10_000;
+
+/** Endpoints whose calls the history counts: some 5 KB each. */
+export const HISTORY_ENDPOINTS_MAX = 1_000;
+
+/** Senders whose posts are reported: some hundred bytes each. */
+export const POST_REPORTS_MAX = 1_000;
+
+/** How far an event's timestamp may be from its arrival before a report says so: the window of most queries. */
+export const FAR_TIMESTAMP_MS = 3_600_000;
+
+/** Characters of an event's id and project that a report shows; most ids are UUIDs. */
+export const REPORTED_TEXT_LENGTH_MAX = 100;
+
 /**
  * Interval at which the use of quotas is written to disk. A crash loses at most this much of it.
  */

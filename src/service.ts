@@ -30,7 +30,7 @@ import { ENDPOINTS_LOOK_MS, TICK_MS } from './limits.ts';
 import type { Log } from './log.ts';
 import { divideMemory, sumShares } from './memory-shares.ts';
 import type { RequestMemory } from './metrics/memory-parts.ts';
-import { Metrics } from './metrics/metrics.ts';
+import type { Metrics } from './metrics/metrics.ts';
 import { getProfile, type Profile } from './profile.ts';
 import { Readiness } from './readiness.ts';
 import type { Settings } from './settings.ts';
@@ -38,7 +38,9 @@ import { asStartError, findAdvice, StartError, systemSentence } from './start-er
 import type { Backend, TakenMemory } from './store/backend.ts';
 import { SourceFile } from './store/source-file.ts';
 import { joinSources, Sources } from './store/sources.ts';
-import { packageVersion } from './version.ts';
+import { PostHistory } from './watch/post-history.ts';
+import type { ServiceHistory } from './watch/service-history.ts';
+import { beginHistory, createMetrics, createStateReader } from './watch/service-state.ts';
 
 /** A running service. */
 export type Service = {
@@ -145,11 +147,18 @@ async function startIn(folder: DataFolder, backend: Backend, parts: StartParts):
     // Called only after the server listens.
     const requests = () => ({ ...app.memory(), followed: followers.heldBytes });
     metrics = createMetrics({ backend, caller, followers, readiness, definitions, requests });
+    const history = beginHistory({ backend, clock });
+    const watched = { backend, caller, followers, readiness, clock, requests, history };
     const app = createApp({
       memory,
       ...{ profile, catalogue, definitions, caller, intake, sources, followers, tokens, quotas },
       callerQueries: new CallerQueries(engine),
       defaultSource: must(intake.findSource(settings.defaultSource)),
+      ...{
+        history,
+        serviceState: createStateReader(watched),
+        posts: new PostHistory(clock.wallMs),
+      },
       ...{ refusedTokenWaitMs, readiness, clock, log, metrics },
     });
     server = await listen(app, settings, profile);
@@ -160,7 +169,7 @@ async function startIn(folder: DataFolder, backend: Backend, parts: StartParts):
     log({ level: 'info', event: 'started', url, endpoints: catalogue.list().length });
     const stop = stopOnce({
       ...{ server, backend, caller, followers, definitions, readiness, clock, log, metrics },
-      ...{ folder, quotas, sources },
+      ...{ folder, quotas, sources, history },
       takenMemory: () => measureMemory(requests(), caller),
     });
     const { replaced } = folder;
@@ -233,29 +242,6 @@ function openQuotas(
   });
 }
 
-function createMetrics(parts: {
-  readonly backend: Backend;
-  readonly caller: EndpointCaller;
-  readonly followers: Followers;
-  readonly readiness: Readiness;
-  readonly definitions: Definitions;
-  readonly requests: () => RequestMemory;
-}): Metrics {
-  const { backend, caller, followers, readiness, definitions, requests } = parts;
-  return new Metrics({
-    version: packageVersion(),
-    hasEndpoint: (name) => definitions.catalogue.find(name) !== undefined,
-    read: () => ({
-      backend: backend.stats(),
-      calls: caller.stats(),
-      requests: requests(),
-      followerCount: followers.count,
-      damagedPlaces: readiness.damagedPlaces,
-      definitions: definitions.stats(),
-    }),
-  });
-}
-
 function openFollowers(
   { engine, published: events }: Backend,
   clock: Clock,
@@ -305,6 +291,7 @@ function stopOnce(parts: {
   readonly folder: DataFolder;
   readonly quotas: Quotas;
   readonly sources: Sources;
+  readonly history: ServiceHistory;
   readonly takenMemory: () => TakenMemory;
 }): Stop {
   const {
@@ -320,12 +307,14 @@ function stopOnce(parts: {
     folder,
     quotas,
     sources,
+    history,
     takenMemory,
   } = parts;
   const timer = setInterval(() => {
     backend.tick(clock.nowUs(), takenMemory());
     caller.tick();
     quotas.tick();
+    history.tick();
   }, TICK_MS);
   const looking = setInterval(() => void definitions.reload(), ENDPOINTS_LOOK_MS);
   const stop: Stop = async ({ closeMsMax } = {}) => {

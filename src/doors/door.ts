@@ -25,7 +25,9 @@ import type {
   DecodedPost,
   EventsWithoutProject,
   LogIntake,
+  StoredLogs,
 } from '../store/log-intake.ts';
+import { type PostHistory, senderOf } from '../watch/post-history.ts';
 import { findAddress, mustFindSource, sourceOfToken } from './post-address.ts';
 import { tellWarnings } from './post-warnings.ts';
 
@@ -90,6 +92,7 @@ export type DoorOptions = {
   readonly clock: Clock;
   /** Without it, posts are unlimited. */
   readonly quotas?: Quotas | undefined;
+  readonly posts: PostHistory;
   /** The source of posts that name none. */
   readonly defaultSource: Source;
 };
@@ -102,7 +105,7 @@ export function doorHandler<Notes>(
   door: Door<Notes>,
   options: DoorOptions,
 ): GuardedOperation['handle'] {
-  const { intake, bodies, clock, defaultSource, quotas } = options;
+  const { intake, bodies, clock, defaultSource, quotas, posts } = options;
   const { formats, sourceElse, refusalCode } = door;
   const [firstType] = formats.keys();
   return async (request, response, { grant, query }) => {
@@ -131,7 +134,9 @@ export function doorHandler<Notes>(
         // The format of this receiver made the notes.
         const ofFormat = notes as Notes;
         if (door.answerBytes !== undefined) holdAnswer(door.answerBytes(ofFormat));
-        const to = { source: target, nowUs, grant, quotas, response };
+        const onStored = (to: Source, stored: StoredLogs): void =>
+          posts.addStored(senderOf(request, grant), to, stored);
+        const to = { source: target, nowUs, grant, quotas, response, onStored };
         return { notes: ofFormat, ...(await store(intake, post, to)) };
       } finally {
         post.end();
@@ -162,6 +167,8 @@ type Target = {
   readonly grant: Grant;
   readonly quotas: Quotas | undefined;
   readonly response: Response;
+  /** Called after the events of each source are stored. */
+  readonly onStored: (source: Source, stored: StoredLogs) => void;
 };
 
 /**
@@ -173,7 +180,7 @@ type Target = {
 async function store(
   intake: LogIntake,
   post: DecodedPost,
-  { source, nowUs, grant, quotas, response }: Target,
+  { source, nowUs, grant, quotas, response, onStored }: Target,
 ): Promise<Omit<Posted<unknown>, 'notes'>> {
   // Checks all addresses before storing any: a token that may not use one of them stores nothing.
   const bySource = await addressesBySource(post.contents.addresses, (address) => {
@@ -194,6 +201,7 @@ async function store(
       projects: grant.projects,
       onStored: (more: DailyUse) => quotas?.count(grant, more),
     });
+    onStored(target, stored);
     refusals.push(stored);
     repaired.push([...stored.repaired]);
     if (stored.withoutProject !== undefined) withoutProject.push(stored.withoutProject);

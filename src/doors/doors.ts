@@ -2,6 +2,8 @@ import { sendJson } from '../http/response.ts';
 import type { GuardedOperation, Route } from '../http/route.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { POST_TEXT } from '../openapi/post-text.ts';
+import { type PostHistory, senderOf } from '../watch/post-history.ts';
+import type { ServiceHistory } from '../watch/service-history.ts';
 import { type Door, type DoorOptions, doorHandler } from './door.ts';
 import {
   ELASTICSEARCH_ANSWERS,
@@ -22,16 +24,33 @@ export const LOG_PATHS = ['/api/logs', '/logs', '/api/events'] as const;
  */
 const ELASTICSEARCH_BASES = ['/elasticsearch', ''] as const;
 
-/** Counts the results of posts, if there are metrics. */
-export function countingPosts(metrics: Metrics | undefined): Route['ended'] {
-  return metrics && ((_request, outcome) => metrics.countPost(outcome));
+/** Counts and reports how posts ended. */
+export function recordPosts({
+  metrics,
+  history,
+  posts,
+}: {
+  readonly metrics?: Metrics | undefined;
+  readonly history: ServiceHistory;
+  readonly posts: PostHistory;
+}): Route['ended'] {
+  return (request, ended) => {
+    metrics?.countPost(ended);
+    history.countPost(ended);
+    const { status, code, message, grant } = ended;
+    const from = request.socket.remoteAddress;
+    posts.addAnswer(senderOf(request, grant), { status, code, message, from });
+  };
 }
 
 /** The routes of all receivers except the JSON one. */
 export function doorRoutes(
-  options: DoorOptions & { readonly metrics?: Metrics | undefined },
+  options: DoorOptions & {
+    readonly metrics?: Metrics | undefined;
+    readonly history: ServiceHistory;
+  },
 ): readonly Route[] {
-  const ended = countingPosts(options.metrics);
+  const ended = recordPosts(options);
   const route = <Notes>(path: string, door: Door<Notes>): Route => {
     const post = posting(door, options);
     const { tellFailure, failureSchemas } = door;

@@ -12,6 +12,7 @@ import type { OperationText } from '../openapi/operation-text.ts';
 import { LOGGED_ANSWERS, POST_TEXT } from '../openapi/post-text.ts';
 import { describeList, describeObject, describeUnion, refTo } from '../openapi/schemas.ts';
 import type { LogIntake } from '../store/log-intake.ts';
+import { type PostHistory, senderOf } from '../watch/post-history.ts';
 import { checkRefusals } from './door.ts';
 import { findAddress, mustFindSource } from './post-address.ts';
 import { tellWarnings } from './post-warnings.ts';
@@ -47,8 +48,9 @@ export function logHandler(options: {
   readonly clock: Clock;
   /** Without it, posts are unlimited. */
   readonly quotas?: Quotas | undefined;
+  readonly posts: PostHistory;
 }): GuardedOperation['handle'] {
-  const { intake, bodies, clock, quotas } = options;
+  const { intake, bodies, clock, quotas, posts } = options;
   return async (request, response, { grant, query }) => {
     const address = findAddress(query, request);
     const source = address === undefined ? undefined : mustFindSource(intake, address, grant);
@@ -63,11 +65,13 @@ export function logHandler(options: {
       const post = await intake.decode({ pieces, format: form }, () => response.destroyed);
       try {
         const target = source ?? mustFindSource(intake, post.contents.bodyAddress, grant);
-        return await post.store(target, {
+        const stored = await post.store(target, {
           nowUs: clock.nowUs(),
           projects: grant.projects,
           onStored: (stored) => quotas?.count(grant, stored),
         });
+        posts.addStored(senderOf(request, grant), target, stored);
+        return stored;
       } finally {
         post.end();
       }

@@ -30,6 +30,8 @@ import type { Readiness } from '../readiness.ts';
 import type { LogIntake } from '../store/log-intake.ts';
 import type { Sources } from '../store/sources.ts';
 import { packageVersion } from '../version.ts';
+import type { PostHistory } from '../watch/post-history.ts';
+import type { ServiceHistory } from '../watch/service-history.ts';
 import { AnswerBudget } from './answer-budget.ts';
 import { BodyReader } from './body.ts';
 import { useExpressMessages } from './express-messages.ts';
@@ -38,6 +40,7 @@ import { type Fail, mountRoutes } from './mount-routes.ts';
 import { COMMON_HEADERS, getRequestId, sendError } from './response.ts';
 import type { Route } from './route.ts';
 import { serviceRoutes } from './routes.ts';
+import type { ServiceState } from './service-route.ts';
 import { WorkTurns } from './work-turns.ts';
 
 export type AppOptions = {
@@ -64,6 +67,9 @@ export type AppOptions = {
   readonly memory?: MemoryDivision;
   /** Delay of the refusal of a wrong token after many from its address; by default the limit's. */
   readonly refusedTokenWaitMs?: number | undefined;
+  readonly posts: PostHistory;
+  readonly history: ServiceHistory;
+  readonly serviceState: () => ServiceState;
   /** Without it, nothing is counted and `/metrics` does not exist. */
   readonly metrics?: Metrics | undefined;
 };

@@ -19,7 +19,7 @@ import type { Readiness } from '../readiness.ts';
 import { hasBody, skipBody } from './body.ts';
 import type { TellFailure } from './failure.ts';
 import { parseQueryString } from './query-string.ts';
-import { METHODS, type Operation, type Route } from './route.ts';
+import { type EndedRequest, METHODS, type Operation, type Route } from './route.ts';
 
 /** Pages of any origin may call, because tokens in headers protect the service, not cookies. */
 const CORS_HEADERS =
@@ -181,6 +181,7 @@ async function perform(
   request: Request,
   response: Response,
   parts: Parts,
+  onGrant?: (grant: Grant) => void,
 ): Promise<void> {
   if (operation.access === 'open') {
     if (hasBody(request)) await skipBody(request);
@@ -204,6 +205,7 @@ async function perform(
   const { scope, tokenIn } = operation.access;
   const found = letIn(parts, request, { query, tokenIn });
   const grant = found instanceof Promise ? await found : found;
+  onGrant?.(grant);
   if (scope !== 'any') authorize(grant, scope);
   if (operation.body === undefined && hasBody(request)) await skipBody(request);
   await operation.handle(request, response, { grant, query });
@@ -237,20 +239,23 @@ async function count(
 ): Promise<void> {
   const { clock } = parts;
   const startMs = clock.monotonicMs();
-  const end = (status: number, code: string): void =>
-    ended(request, { status, code, seconds: (clock.monotonicMs() - startMs) / 1e3 });
+  let grant: Grant | undefined;
+  const end = (how: Pick<EndedRequest, 'status' | 'code' | 'message'>): void =>
+    ended(request, { ...how, grant, seconds: (clock.monotonicMs() - startMs) / 1e3 });
   try {
-    await perform(operation, request, response, parts);
+    await perform(operation, request, response, parts, (found) => {
+      grant = found;
+    });
   } catch (error) {
-    const { status, code } = toFailure(error);
-    end(status, code);
+    const { status, code, message } = toFailure(error);
+    end({ status, code, message });
     throw error;
   }
-  end(response.statusCode, 'ok');
+  end({ status: response.statusCode, code: 'ok' });
 }
 
-function toFailure(error: unknown): { readonly status: number; readonly code: string } {
+function toFailure(error: unknown): Pick<ServiceError, 'status' | 'code' | 'message'> {
   if (error instanceof ServiceError) return error;
   if (error instanceof QueryError) return fromQueryError(error);
-  return { status: 500, code: 'internal' };
+  return { status: 500, code: 'internal', message: 'internal error' };
 }

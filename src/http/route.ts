@@ -49,6 +49,14 @@ export type GuardedOperation = OperationText & {
 
 export type Operation = OpenOperation | GreetingOperation | GuardedOperation;
 
+/** How a request ended, and whose it was. */
+export type EndedRequest = Outcome & {
+  /** Absent if the token was refused. */
+  readonly grant?: Grant | undefined;
+  /** The message of the error; absent on success. */
+  readonly message?: string | undefined;
+};
+
 /** A named part of a path: any text, or what the schema allows. */
 type PathParameterText = { readonly description: string; readonly schema?: Schema };
 
@@ -72,8 +80,8 @@ export type Route = {
   readonly failureSchemas?: FailureSchemas | undefined;
   /** Headers of every answer, including failures. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Called with the result of each request. */
-  readonly ended?: ((request: Request, outcome: Outcome) => void) | undefined;
+  /** Called when a request was answered. */
+  readonly ended?: ((request: Request, ended: EndedRequest) => void) | undefined;
   /**
    * Whether the path's parameter names an endpoint to call. The API document describes each
    * endpoint at its own name.

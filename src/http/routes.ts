@@ -1,6 +1,6 @@
 import { isUuid } from '../../ingest/source.ts';
 import { findCalled } from '../call/called-endpoint.ts';
-import { countingPosts, doorRoutes, LOG_PATHS } from '../doors/doors.ts';
+import { doorRoutes, LOG_PATHS, recordPosts } from '../doors/doors.ts';
 import { LOG_TEXT, logHandler } from '../doors/log-route.ts';
 import { CALL_TEXT } from '../openapi/call-text.ts';
 import type { AnswerText, OperationText, Schema } from '../openapi/operation-text.ts';
@@ -14,6 +14,7 @@ import { FOLLOW_TEXT, followHandler } from './follow-route.ts';
 import { healthHandler, readyHandler } from './health-route.ts';
 import { metricsHandler } from './metrics-route.ts';
 import { DOCUMENT_TEXT, openapiHandler } from './openapi-route.ts';
+import { postsRoute } from './posts-route.ts';
 import { rootRoutes } from './root-route.ts';
 import {
   type Access,
@@ -22,6 +23,7 @@ import {
   pathParameter,
   type Route,
 } from './route.ts';
+import { serviceRoute } from './service-route.ts';
 import { sourceListHandler, sourceMakingHandler } from './source-route.ts';
 import { tokenRoutes } from './token-routes.ts';
 import type { WorkTurns } from './work-turns.ts';
@@ -68,6 +70,8 @@ export function serviceRoutes(options: RouteOptions): readonly Route[] {
     ...otherLogs,
     ...doorRoutes(options),
     ...watchRoutes(options),
+    postsRoute(options.posts, options.intake),
+    serviceRoute(options.serviceState),
     ...rootRoutes(options.version),
     documentRoute(options, () => routes),
   ];
@@ -92,12 +96,12 @@ function logRoutes(options: RouteOptions): readonly Route[] {
     access: POSTING,
     handle: logHandler(options),
   };
-  const ended = countingPosts(options.metrics);
+  const ended = recordPosts(options);
   return LOG_PATHS.map((path) => ({ path, operations: { POST: operation }, ended }));
 }
 
 function endpointRoutes(options: RouteOptions): readonly Route[] {
-  const { catalogue, metrics, profile } = options;
+  const { catalogue, metrics, history, profile } = options;
   const { tellFailedCall: tellFailure } = profile;
   const call: GuardedOperation = {
     ...CALL_TEXT,
@@ -107,12 +111,12 @@ function endpointRoutes(options: RouteOptions): readonly Route[] {
   const calls: Omit<Route, 'path'> = {
     operations: { GET: call, POST: call },
     tellFailure,
-    ended:
-      metrics &&
-      ((request, outcome) => {
-        const called = findCalled(catalogue, pathParameter(request));
-        metrics.countCall(called?.endpoint.definition.name, outcome);
-      }),
+    ended: (request, outcome) => {
+      const called = findCalled(catalogue, pathParameter(request));
+      const name = called?.endpoint.definition.name;
+      metrics?.countCall(name, outcome);
+      history.countCall(name, outcome);
+    },
   };
   return [
     { path: '/api/endpoints/query/:idOrName', pathParameters: ID_OR_NAME, ...calls },

@@ -20,9 +20,21 @@ export type Alterations = {
 /** How many events of one source belong to no project by its rule. */
 export type EventsWithoutProject = { readonly source: Source; readonly count: number };
 
-/** The events that were refused or changed, and those that queries of a project will not find. */
+/** By what a query finds an event. */
+export type StoredEvent = {
+  readonly id: string;
+  /** Microseconds since the epoch. */
+  readonly timestampUs: number;
+  /** Absent if the event belongs to no project, or to several. */
+  readonly project?: string | undefined;
+};
+
+/** What was stored, the events that were refused or changed, and those that queries of a project will not find. */
 export type StoredLogs = Refusals &
   Alterations & {
+    readonly storedEvents: number;
+    /** The last of the stored events. */
+    readonly lastEvent?: StoredEvent | undefined;
     /** Present if there are any. */
     readonly withoutProject?: EventsWithoutProject | undefined;
   };

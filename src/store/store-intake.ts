@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { type Batch, referenceLength, referenceOffset } from '../../engine/column/batch.ts';
 import type { AdmissionManners } from '../../ingest/admission.ts';
 import { sizeOfPieces } from '../../ingest/body-pieces.ts';
 import { CAN_DECODE_APART, DecodingThread } from '../../ingest/decoding-thread.ts';
@@ -18,7 +19,7 @@ import { formatStack, type Log } from '../log.ts';
 import type { MemoryDivision } from '../memory-shares.ts';
 import type { IngestCounts } from './ingest-counts.ts';
 import { asServiceErrors, withServiceErrors } from './intake-errors.ts';
-import type { DecodedPost, LogIntake, Receipt, StoredLogs } from './log-intake.ts';
+import type { DecodedPost, LogIntake, Receipt, StoredEvent, StoredLogs } from './log-intake.ts';
 
 export type StoreIntakeOptions = {
   readonly directory: SourceDirectory;
@@ -155,6 +156,8 @@ class StoredPost implements DecodedPost {
         repaired,
         unreadableTimestamps,
         withoutProject: count === 0 ? undefined : { source, count },
+        storedEvents: events,
+        lastEvent: events === 0 ? undefined : readEvent(batch, events - 1),
       };
     });
   }
@@ -163,4 +166,18 @@ class StoredPost implements DecodedPost {
   end(): void {
     this.#parts.decoding.end();
   }
+}
+
+function readEvent({ bytes, ids, timestampsUs, projectKeys }: Batch, row: number): StoredEvent {
+  const read = (reference: number): string => {
+    const start = referenceOffset(reference);
+    return Buffer.from(
+      bytes.buffer,
+      bytes.byteOffset + start,
+      referenceLength(reference),
+    ).toString();
+  };
+  const key = projectKeys[row]!;
+  const project = key < 0 ? undefined : read(key);
+  return { id: read(ids[row]!), timestampUs: timestampsUs[row]!, project };
 }

@@ -128,6 +128,8 @@ export const ACCESS_TABLE: readonly AccessRow[] = [
     ),
   ].map((row) => ({ ...row, type: 'application/json' })),
   managing('GET /metrics', '/metrics'),
+  managing('GET /api/posts', '/api/posts'),
+  managing('GET /api/service', '/api/service'),
   managing('GET /api/tokens', '/api/tokens'),
   managing('POST /api/tokens', '/api/tokens', {
     body: '{}',

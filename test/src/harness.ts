@@ -42,6 +42,8 @@ import { asServiceErrors } from '../../src/store/intake-errors.ts';
 import type { LogIntake } from '../../src/store/log-intake.ts';
 import type { PublishedEvents } from '../../src/store/published-events.ts';
 import { Sources } from '../../src/store/sources.ts';
+import { PostHistory } from '../../src/watch/post-history.ts';
+import { ServiceHistory } from '../../src/watch/service-history.ts';
 import { ModelDisk } from '../support/model-disk.ts';
 
 export const PRIVATE = 'private-token';
@@ -139,6 +141,7 @@ export function fakeIntake(stored: Stored[]): LogIntake {
               events: refused.map(({ ordinal }) => ordinal),
               reasons: refused.map(() => 'must be an object'),
               repaired: [],
+              storedEvents: taken.length,
             };
           },
           end: () => {},
@@ -269,6 +272,10 @@ export type TestApp = {
   readonly routes: readonly Route[];
 };
 
+function unread(): never {
+  throw new Error('nobody asks how the service is');
+}
+
 /** Runs `work` against an app that listens on a port of its own, over a fake engine and store. */
 export async function withApp(
   options: {
@@ -340,6 +347,9 @@ export async function withApp(
       heldBytesMax: options.heldBytesMax,
       refusalWaitMs: options.refusalWaitMs ?? 1,
     }),
+    posts: new PostHistory(clock.wallMs),
+    history: new ServiceHistory({ ...clock, read: unread }),
+    serviceState: unread,
     quotas: options.quotas,
     refusedTokenWaitMs: options.refusedTokenWaitMs ?? 1,
     metrics: options.metrics,

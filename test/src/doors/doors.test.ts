@@ -46,7 +46,7 @@ function strictIntake(stored: Stored[], error?: ServiceError): LogIntake {
         store: async (source, nowUs) => {
           if (error !== undefined) throw error;
           await decoded.store(source, nowUs);
-          return { events: [1], reasons: ['it is too old'], repaired: [] };
+          return { events: [1], reasons: ['it is too old'], repaired: [], storedEvents: 0 };
         },
       };
     },
