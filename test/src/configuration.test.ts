@@ -7,7 +7,7 @@ import { withTables } from './configuration-page.ts';
 
 const PATH = 'docs/configuration.md';
 
-test('docs/configuration.md has the tables of settings as the program has them', () => {
+test('docs/configuration.md has the program’s tables of settings', () => {
   const page = withTables(readText(PATH));
   if (process.env['WEIR_UPDATE_GOLDEN'] === '1') writeFileSync(PATH, page);
   equal(readText(PATH), page);
@@ -21,7 +21,7 @@ test('each setting is in one table of the page, once', () => {
   }
 });
 
-test('every setting that docs/getting-started.md names is one, and so is every flag of weir start', () => {
+test('every setting and every weir start flag in docs/getting-started.md exists', () => {
   const [, table] =
     /^\| variable \| .*\n\|[-| ]+\|\n((?:\|.*\n)+)/m.exec(readText('docs/getting-started.md')) ??
     [];
@@ -43,7 +43,7 @@ test('every setting that docs/getting-started.md names is one, and so is every f
   }
 });
 
-test('a setting is one row of the table alone: no two have one variable, or one flag', () => {
+test('no two settings share a variable or a flag', () => {
   const variables = new Set(VARIABLES_READ);
   equal(variables.size, VARIABLES_READ.length);
   const flags = SETTINGS.map(([, setting]) => formatFlag(setting));

@@ -74,7 +74,7 @@ for (const [paths, found] of [
   [['lock/'], '"lock"'],
   [['locks', 'lock.txt'], '"lock.txt", "locks"'],
 ] as const) {
-  test(`a folder that holds ${found} and nothing of weir is refused, and left as it is`, async () => {
+  test(`a folder that holds ${found} and nothing of weir is refused and not changed`, async () => {
     await withFolder(paths, async (folder) => {
       const before = await readdir(folder);
       const message = `DATA_DIR must be a data folder of weir, an empty folder or a new one; ${folder} holds ${found}, and nothing that weir stores. Set DATA_DIR to another folder, or move these away`;

@@ -63,7 +63,7 @@ async function expectRefusing(app: StartedService, code: string, message: string
   deepEqual([ready.status, ready.json], [503, notReady]);
 }
 
-test('while posts are refused, health is degraded and ready is 503, until one tick after the cause is gone', async () => {
+test('while posts are refused, health is degraded and ready is 503, until one tick after the cause ends', async () => {
   await onModelDisk(async (disk, started) => {
     const path = '/api/logs?source_name=cloudflare.logs.prod';
     equal((await post(started, path, EVENT)).status, 200);
@@ -84,7 +84,7 @@ test('while posts are refused, health is degraded and ready is 503, until one ti
   });
 });
 
-test('a disk that is nearly full is a reason of its own', async () => {
+test('a nearly full disk is a reason of its own', async () => {
   await onModelDisk(async (disk, started) => {
     disk.free = DISK_FREE_BYTES_LOW - 1;
     await tick(started);
@@ -96,7 +96,7 @@ test('a disk that is nearly full is a reason of its own', async () => {
   });
 });
 
-test('a clock that is held back is a reason, with what the operator can do', () => {
+test('a held-back clock is a reason, with advice for the operator', () => {
   const hourUs = 3_600_000_000;
   let heldBackClock: HeldBackClock | undefined;
   const reasons = new HealthReasons({
@@ -115,7 +115,7 @@ test('a clock that is held back is a reason, with what the operator can do', () 
   deepEqual(reasons.find(), [{ code: 'clock_ahead', message }]);
 });
 
-test('the statistics are taken once for all reasons', () => {
+test('the statistics are read once for all reasons', () => {
   let takenCount = 0;
   const full = new ServiceError('storage_failed', 'the disk is nearly full');
   const reasons = new HealthReasons({
@@ -143,7 +143,7 @@ test('the statistics are taken once for all reasons', () => {
   equal(takenCount, 1);
 });
 
-test('a clock that leaps ahead makes health degraded, and posts are taken all the same', async () => {
+test('a clock that leaps ahead degrades health, and posts are still accepted', async () => {
   await onModelDisk(async (_disk, started) => {
     await expectWell(started);
     started.clock.us += 100 * 86_400_000_000;
@@ -158,7 +158,7 @@ test('a clock that leaps ahead makes health degraded, and posts are taken all th
   });
 });
 
-test('workers that were lost are a reason for five minutes', () => {
+test('lost workers are a reason for five minutes', () => {
   let [workersLost, nowMs] = [0, 1_000];
   const reasons = new HealthReasons({
     definitions: { problems: () => [] },

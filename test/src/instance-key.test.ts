@@ -24,7 +24,7 @@ async function open(folder: string): Promise<{ ids: string; problem: string | un
   return { ids: key.derive('event ids', 32).toString('hex'), problem };
 }
 
-test('a data folder keeps its key, for its owner alone', () =>
+test('a data folder keeps its key, readable by its owner only', () =>
   withFolder(async (folder) => {
     const made = await open(folder);
     assert.equal(made.problem, undefined);
@@ -33,14 +33,14 @@ test('a data folder keeps its key, for its owner alone', () =>
     assert.equal((await stat(join(folder, 'instance-key'))).mode & 0o777, 0o600);
   }));
 
-test('each data folder has a key of its own', () =>
+test('each data folder has its own key', () =>
   withFolder((one) =>
     withFolder(async (other) => {
       assert.notEqual((await open(one)).ids, (await open(other)).ids);
     }),
   ));
 
-test('a key with a wrong byte is replaced, and that is reported', () =>
+test('a damaged key is replaced, and this is reported', () =>
   withFolder(async (folder) => {
     const path = join(folder, 'instance-key');
     let last = await open(folder);
@@ -56,13 +56,13 @@ test('a key with a wrong byte is replaced, and that is reported', () =>
     }
   }));
 
-test('a key that cannot be written is good for this run, and that is reported', async () => {
+test('a key that cannot be written is used until the stop, and this is reported', async () => {
   const { ids, problem } = await open('/nowhere');
   assert.equal(ids.length, 64);
   assert.match(problem ?? '', /instance-key.*: there is no such file or folder$/);
 });
 
-test('a key that cannot be read stops the start', () =>
+test('a key that cannot be read fails the start', () =>
   withFolder(async (folder) => {
     await mkdir(join(folder, 'instance-key'));
     await assert.rejects(InstanceKey.open(DISK, folder), StartError);

@@ -58,7 +58,7 @@ function read(project: string): Promise<Answer> {
   return ask(app, { path });
 }
 
-test('an event is first in the answer to the very next call', async () => {
+test('an event is first in the answer of the very next call', async () => {
   for (let turn = 0; turn < 25; turn++) {
     const event = { project: 'fresh', event_message: `turn ${turn}`, metadata: {} };
     assert.equal((await post(app, LOGS, event)).status, 200);
@@ -84,7 +84,7 @@ for (const [json, wantedUs] of [
   ['"yesterday"', NOW_US],
   ['[]', NOW_US],
 ] as const) {
-  test(`the timestamp ${json} comes back as ${wantedUs}`, async () => {
+  test(`the timestamp ${json} is read as ${wantedUs}`, async () => {
     const project = `time ${json}`;
     const event = `[{"project":${JSON.stringify(project)},"metadata":{},"timestamp":${json}}]`;
     assert.equal((await post(app, LOGS, event)).status, 200);
@@ -95,7 +95,7 @@ for (const [json, wantedUs] of [
   });
 }
 
-test('of a post with unusable events the others are stored, in every form of body', async () => {
+test('valid events beside invalid ones are stored, in every form of body', async () => {
   const good = '{"project":"half","metadata":{}}';
   const late = '{"project":"half","metadata":{},"timestamp":"2001-01-01"}';
   const forms: [string, string][] = [
@@ -114,7 +114,7 @@ test('of a post with unusable events the others are stored, in every form of bod
   assert.equal((await rowsOf('half')).length, 6);
 });
 
-test('metadata comes back as it was sent, in lists of one', async () => {
+test('metadata is returned as it was sent, in lists of one', async () => {
   const sent =
     '{"z":1,"a":[],"n":null,"big":-9223372036854775808,"u":18446744073709551615,"m":{},"s":"\\u0000é😀\\ud800"}';
   await post(app, LOGS, `{"project":"exact","metadata":${sent}}`);
@@ -132,7 +132,7 @@ for (const project of ['é😀', '%', 'a&b=c', '\u0000', "' OR 1=1 --", '\\', 'x
   });
 }
 
-test('one string as long as a body, a million levels and a bomb harm no one', async () => {
+test('a string as long as a body, a million levels and a bomb do no harm', async () => {
   const long = `{"project":"long","metadata":{},"event_message":"`;
   const message = 'x'.repeat(12_000_000 - long.length - 2);
   assert.equal((await post(app, LOGS, `${long}${message}"}`)).status, 200);

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { LOG_REPEAT_MS, STACK_REPEAT_MS } from '../../src/limits.ts';
 import { LogThrottle, StackThrottle } from '../../src/log-throttle.ts';
 
-test('of a flood one entry of each kind is let through in a while, with the number left out', () => {
+test('a flood logs one entry of each kind at intervals, with the number left out', () => {
   const throttle = new LogThrottle();
   assert.equal(throttle.admit('overloaded', 0), 0);
   assert.equal(throttle.admit('overloaded', 1), undefined);
@@ -14,7 +14,7 @@ test('of a flood one entry of each kind is let through in a while, with the numb
   assert.equal(throttle.admit('overloaded', 10 * LOG_REPEAT_MS), 1);
 });
 
-test('an error is described with its stack once a minute for each place, else by its first line', () => {
+test('an error is logged with its stack once a minute for each place, else by its first line', () => {
   let nowMs = 0;
   const stacks = new StackThrottle(() => nowMs);
   const fail = (message: string) => new Error(message);

@@ -31,7 +31,7 @@ const limits = fc
   .double({ min: Math.log2(MEMORY_BYTES_MIN), max: 42, noNaN: true })
   .map((power) => Math.floor(2 ** power));
 
-test('all shares together are no more than MEMORY_LIMIT and what the process may take beside', () => {
+test('all shares together are at most MEMORY_LIMIT plus the allowance beside it', () => {
   fc.assert(
     fc.property(limits, fc.integer({ min: 1, max: 256 }), (memoryBytesMax, workerCount) => {
       const { shares } = divided(memoryBytesMax, workerCount);
@@ -46,7 +46,7 @@ test('all shares together are no more than MEMORY_LIMIT and what the process may
   }
 });
 
-test('the store has what all others leave, and its own shares at the least', () => {
+test('the store gets what all others leave, and at least its own shares', () => {
   fc.assert(
     fc.property(limits, fc.integer({ min: 1, max: 256 }), (memoryBytesMax, workerCount) => {
       const { shares, storeBytesMax } = divided(memoryBytesMax, workerCount);
@@ -57,7 +57,7 @@ test('the store has what all others leave, and its own shares at the least', () 
   );
 });
 
-test('more memory never makes a share of queries, bodies, answers or segments smaller', () => {
+test('more memory never shrinks a share of queries, bodies, answers or segments', () => {
   fc.assert(
     fc.property(limits, limits, (one, other) => {
       const [less, more] = [divided(Math.min(one, other), 2), divided(Math.max(one, other), 2)];
@@ -68,7 +68,7 @@ test('more memory never makes a share of queries, bodies, answers or segments sm
   );
 });
 
-test('what is lent and what its owners hold is no more than their shares, and half of the rest stays free', () => {
+test('loans and owners together stay within the shares, and half of the rest stays free', () => {
   const part = fc.double({ min: 0, max: 2, noNaN: true });
   fc.assert(
     fc.property(limits, part, part, part, (memoryBytesMax, used, resident, lent) => {
@@ -88,7 +88,7 @@ test('what is lent and what its owners hold is no more than their shares, and ha
   );
 });
 
-test('once the process takes MEMORY_LIMIT, as much less is lent as it takes more', () => {
+test('once the process takes MEMORY_LIMIT, loans shrink by the excess', () => {
   const memoryBytesMax = 1024 * MEBIBYTE;
   const division = divided(memoryBytesMax, 2);
   const lentFrom = (residentMib: number): number => {
@@ -99,19 +99,19 @@ test('once the process takes MEMORY_LIMIT, as much less is lent as it takes more
   assert.deepEqual([944, 1024, 1064, 1124, 1224].map(lentFrom), [110, 100, 60, 0, 0]);
 });
 
-test('with little memory the longest body can come, and a tenant may send it beside others', () => {
+test('with little memory, the longest body is accepted, also beside bodies of other tenants', () => {
   const { shares } = divided(MEMORY_BYTES_MIN, 2);
   assert.ok(shares.bodies > 2 * BODY_BYTES_MAX);
 });
 
-test('fewer threads run queries where there is no room for as many as are wanted', () => {
+test('fewer threads run queries if there is no room for all', () => {
   assert.equal(divided(256 * MEBIBYTE, 2).workerCount, 1);
   assert.equal(divided(512 * MEBIBYTE, 2).workerCount, 2);
   assert.equal(divided(512 * MEBIBYTE, 64).workerCount, 2);
   assert.ok(divided(8192 * MEBIBYTE, 64).workerCount >= 8);
 });
 
-test('there is always a thread for a query that is parked', () => {
+test('one thread is always reserved for a parked query', () => {
   fc.assert(
     fc.property(limits, fc.integer({ min: 1, max: 256 }), (memoryBytesMax, workerCount) => {
       const { poolLimits, workerCount: count } = divided(memoryBytesMax, workerCount);
@@ -120,17 +120,17 @@ test('there is always a thread for a query that is parked', () => {
   );
 });
 
-test('from 2 GiB on there is a thread to seal in beside a merge that is parked', () => {
+test('from 2 GiB on, a thread can seal beside a parked merge', () => {
   assert.equal(divided(2048 * MEBIBYTE, 2).poolLimits.backgroundMax, 2);
   assert.equal(divided(256 * MEBIBYTE, 2).poolLimits.backgroundMax, 1);
 });
 
-test('from 4 GiB on answers are as long as they may ever be', () => {
+test('from 4 GiB on, answers reach their maximum length', () => {
   assert.equal(divided(4096 * MEBIBYTE, 2).poolLimits.answerBytesMax, ANSWER_BYTES_MAX);
   assert.equal(divided(256 * MEBIBYTE, 2).poolLimits.answerBytesMax, 4 * MEBIBYTE);
 });
 
-test('caches that are set larger than there is room for leave nothing to spare', () => {
+test('caches set larger than the available room leave nothing to spare', () => {
   const { shares, storeBytesMax, spareBytes } = divideMemory({
     ...{ memoryBytesMax: 1024 * MEBIBYTE, workerCount: 2 },
     ...{ cacheBytesMax: 2048 * MEBIBYTE, memoBytesMax: 0 },
@@ -139,7 +139,7 @@ test('caches that are set larger than there is room for leave nothing to spare',
   assert.equal(storeBytesMax, shares.backlog + shares.segments);
 });
 
-test('from 2 GiB on there is room for the decoding thread', () => {
+test('from 2 GiB on, there is room for the decoding thread', () => {
   const { shares, spareBytes } = divided(2048 * MEBIBYTE, 2);
   assert.ok(shares.decodingThread > 8 * BODY_BYTES_MAX);
   assert.ok(spareBytes > 0);

@@ -104,7 +104,7 @@ test('it recovers, takes calls with the tokens it made, and closes its backend a
   });
 });
 
-test('the message of the start shows new tokens once', async () => {
+test('the start message shows new tokens once', async () => {
   await withService({}, async ({ service, dataDir }) => {
     const settings = parseSettings({
       ...{ DATA_DIR: dataDir, FROZEN_NOW: '2026-01-15T12:00:00Z', MEMORY_LIMIT: '1.5GiB' },
@@ -138,7 +138,7 @@ test('the message of the start shows new tokens once', async () => {
   });
 });
 
-test('the message of the start names tokens of the settings that are short, and not the tokens', async () => {
+test('the start message warns of short tokens in the settings without showing them', async () => {
   await withService({}, async ({ service, dataDir }) => {
     const given = (length: number, name = 'PUBLIC_ACCESS_TOKEN'): string => {
       const token = 'k'.repeat(length);
@@ -153,7 +153,7 @@ test('the message of the start names tokens of the settings that are short, and 
   });
 });
 
-test('a stop waits for the calls under way, and takes no more', async () => {
+test('a stop waits for running calls, and accepts no more', async () => {
   let finish = (): void => {};
   let begin = (): void => {};
   const begun = new Promise<void>((resolve) => {
@@ -186,7 +186,7 @@ test('a stop waits for the calls under way, and takes no more', async () => {
   });
 });
 
-test('who still waits when the time of a stop is over is told to come back', async () => {
+test('callers that still wait at the end of a stop are told to retry', async () => {
   let begin = (): void => {};
   const begun = new Promise<void>((resolve) => {
     begin = resolve;
@@ -214,7 +214,7 @@ test('who still waits when the time of a stop is over is told to come back', asy
   });
 });
 
-test('a backend that does not come to its end holds up no stop that ends the process, and keeps the folder', async () => {
+test('a backend that does not close does not delay the end of the process, and keeps the folder locked', async () => {
   const close = (): Promise<void> => new Promise(() => {});
   await withService({ backend: { close } }, async ({ service, entries, dataDir }) => {
     await service.stop({ closeMsMax: 10 });
@@ -227,7 +227,7 @@ test('a backend that does not come to its end holds up no stop that ends the pro
   });
 });
 
-test('a stop waits for a backend that takes its time, and gives the folder back then', async () => {
+test('a stop waits for a slow backend, and then releases the folder', async () => {
   let end = (): void => {};
   const ended = new Promise<void>((resolve) => {
     end = resolve;
@@ -246,7 +246,7 @@ test('a stop waits for a backend that takes its time, and gives the folder back 
   });
 });
 
-test('a port in use stops the start with a sentence', async () => {
+test('a port in use fails the start with an explanation', async () => {
   await withService({}, async ({ service }) => {
     const PORT = String(portOf(service));
     await assert.rejects(
@@ -256,7 +256,7 @@ test('a port in use stops the start with a sentence', async () => {
   });
 });
 
-test('tokens of a start that fails were seen by nobody: the next one makes and shows others', async () => {
+test('tokens of a failed start, which nobody saw, are replaced by the next start', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'weir-'));
   const startWith = (backend: Backend): Promise<Service> =>
     startService({
@@ -277,7 +277,7 @@ test('tokens of a start that fails were seen by nobody: the next one makes and s
   }
 });
 
-test('a connection that has sent nothing, or half of its headers, holds up no stop', async () => {
+test('a connection that has sent nothing, or half of its headers, does not delay a stop', async () => {
   await withService({}, async ({ service }) => {
     const silent = connect(portOf(service), '127.0.0.1');
     const half = connect(portOf(service), '127.0.0.1');
@@ -292,7 +292,7 @@ test('a connection that has sent nothing, or half of its headers, holds up no st
   });
 });
 
-test('a data folder is made where there is none, and one that cannot be used stops the start', async () => {
+test('a missing data folder is created, and an unusable one fails the start', async () => {
   await withService({ environment: { PRIVATE_ACCESS_TOKEN: 'a' } }, async ({ dataDir }) => {
     const below = join(dataDir, 'deep', 'er');
     const environment = { PRIVATE_ACCESS_TOKEN: 'a', DATA_DIR: below };
@@ -319,7 +319,7 @@ test('a data folder is made where there is none, and one that cannot be used sto
   });
 });
 
-test('a start that fails closes what it had opened', async () => {
+test('a failed start closes what it opened', async () => {
   const calls: string[] = [];
   const backend: Backend = {
     ...fakeBackend(calls),

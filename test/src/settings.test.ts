@@ -58,7 +58,7 @@ test('an empty environment gives the documented defaults', () => {
   });
 });
 
-test('quotas of projects are counts and bytes, from one on', () => {
+test('quotas of projects are counts and bytes, at least one', () => {
   const given = {
     PROJECT_EVENTS_PER_DAY: '1000000',
     PROJECT_BYTES_PER_DAY: '10GB',
@@ -82,7 +82,7 @@ test('quotas of projects are counts and bytes, from one on', () => {
   }
 });
 
-test('all wrong settings are told at once, with what was got and what is allowed', () => {
+test('all invalid settings are reported together, with the given and the allowed values', () => {
   const problems = problemsOf({
     PORT: '65536',
     PROFILE: 'prod',
@@ -107,12 +107,12 @@ for (const [text, bytes] of [
   ['2GiB', 2 * 2 ** 30],
   ['1.5 gb', 1.5e9],
 ] as const) {
-  test(`MEMORY_LIMIT takes ${text}`, () => {
+  test(`MEMORY_LIMIT accepts ${text}`, () => {
     assert.equal(parseSettings({ MEMORY_LIMIT: text }).memoryBytesMax, bytes);
   });
 }
 
-test('without MEMORY_LIMIT half of the memory there is is taken, but never less than a limit may be', () => {
+test('MEMORY_LIMIT defaults to half of the memory, but at least its minimum', () => {
   assert.equal(parseSettings({}, { machineBytes: 2 ** 30 }).memoryBytesMax, 2 ** 29);
   assert.equal(parseSettings({}, { machineBytes: 100 * 2 ** 20 }).memoryBytesMax, 256 * 2 ** 20);
   assert.equal(
@@ -121,13 +121,13 @@ test('without MEMORY_LIMIT half of the memory there is is taken, but never less 
   );
 });
 
-test('the memory there is is the container’s where one says so, and never more than the machine has', () => {
+test('the available memory is the container’s limit if there is one, and at most the machine’s', () => {
   assert.equal(machineMemoryBytes(8e9, 2e9), 2e9);
   assert.equal(machineMemoryBytes(8e9, 2 ** 64), 8e9);
   assert.equal(machineMemoryBytes(8e9, 0), 8e9);
 });
 
-test('MEMO_LIMIT takes bytes from 0 on', () => {
+test('MEMO_LIMIT accepts bytes from 0 on', () => {
   assert.equal(parseSettings({ MEMORY_LIMIT: '4GiB' }).memoBytesMax, 2 ** 26);
   assert.equal(parseSettings({ MEMORY_LIMIT: '256MiB' }).memoBytesMax, 2 ** 23);
   assert.equal(parseSettings({ MEMO_LIMIT: '0' }).memoBytesMax, 0);
@@ -135,7 +135,7 @@ test('MEMO_LIMIT takes bytes from 0 on', () => {
   assert.match(problemsOf({ MEMO_LIMIT: '-1' }).join(), /MEMO_LIMIT must be .*or 0; got "-1"/);
 });
 
-test('what is kept may not take the memory of all else', () => {
+test('kept data may not take the memory of everything else', () => {
   const [problem, ...others] = problemsOf({ MEMORY_LIMIT: '1GiB', CACHE_LIMIT: '1GiB' });
   assert.match(
     problem!,
@@ -149,7 +149,7 @@ test('what is kept may not take the memory of all else', () => {
   assert.equal(problemsOf({ ...kept, CACHE_LIMIT: `${bytes + 1}` }).length, 1);
 });
 
-test('CACHE_LIMIT takes bytes from 0 on', () => {
+test('CACHE_LIMIT accepts bytes from 0 on', () => {
   assert.equal(parseSettings({ CACHE_LIMIT: '0' }).cacheBytesMax, 0);
   assert.equal(parseSettings({ CACHE_LIMIT: '1MiB' }).cacheBytesMax, 2 ** 20);
   assert.match(
@@ -159,12 +159,12 @@ test('CACHE_LIMIT takes bytes from 0 on', () => {
 });
 
 for (const text of ['268435455', '255MiB', '-1GB', '1XB', 'GB', '1e9']) {
-  test(`MEMORY_LIMIT does not take ${text}`, () => {
+  test(`MEMORY_LIMIT refuses ${text}`, () => {
     assert.equal(problemsOf({ MEMORY_LIMIT: text }).length, 1);
   });
 }
 
-test('edges of PORT, RETENTION_DAYS and WORKERS are inclusive', () => {
+test('the limits of PORT, RETENTION_DAYS and WORKERS are inclusive', () => {
   assert.equal(parseSettings({ PORT: '0' }).port, 0);
   assert.equal(parseSettings({ PORT: '65535' }).port, 65_535);
   assert.equal(parseSettings({ RETENTION_DAYS: '1' }).retentionDays, 1);
@@ -172,7 +172,7 @@ test('edges of PORT, RETENTION_DAYS and WORKERS are inclusive', () => {
   assert.equal(problemsOf({ WORKERS: '0' }).length, 1);
 });
 
-test('FROZEN_NOW is read to the microsecond', () => {
+test('FROZEN_NOW is parsed to the microsecond', () => {
   const { frozenNowUs } = parseSettings({ FROZEN_NOW: '2026-01-15T12:00:00.000001Z' });
   assert.equal(frozenNowUs, 1_768_478_400_000_001);
 });
@@ -189,7 +189,7 @@ test('SOURCES adds sources, each with its rule', () => {
   );
 });
 
-test('the default source is one that there is, or is added', () => {
+test('the default source is an existing one, or is added', () => {
   const namesOf = (environment: Environment): readonly string[] =>
     parseSettings(environment).sources.map(({ name }) => name);
   assert.deepEqual(namesOf({ DEFAULT_SOURCE: 'postgres.logs' }), []);
@@ -198,7 +198,7 @@ test('the default source is one that there is, or is added', () => {
   assert.match(problemsOf({ DEFAULT_SOURCE: 'no name' }).join(), /^DEFAULT_SOURCE: a source name/);
 });
 
-test('a token may come by its own name, by its alias, or from a file', () => {
+test('a token may be given by its name, by its alias, or in a file', () => {
   assert.equal(parseSettings({ PUBLIC_ACCESS_TOKEN: 'a' }).publicAccessToken, 'a');
   assert.equal(parseSettings({ LOGFLARE_PRIVATE_ACCESS_TOKEN: 'b' }).privateAccessToken, 'b');
   withFile('from-a-file\n', (path) => {
@@ -211,7 +211,7 @@ test('a token may come by its own name, by its alias, or from a file', () => {
   });
 });
 
-test('a token given twice with two values, or in a file that is missing or empty, is refused', () => {
+test('a token given twice with two values, or in a missing or empty file, is refused', () => {
   assert.match(
     problemsOf({ PUBLIC_ACCESS_TOKEN: 'a', LOGFLARE_PUBLIC_ACCESS_TOKEN: 'b' }).join(),
     /more than once, with different values: PUBLIC_ACCESS_TOKEN, LOGFLARE_PUBLIC_ACCESS_TOKEN/,
@@ -222,14 +222,14 @@ test('a token given twice with two values, or in a file that is missing or empty
   });
 });
 
-test('one token may not be both the public and the private one', () => {
+test('one token cannot be both the public and the private one', () => {
   assert.match(
     problemsOf({ PUBLIC_ACCESS_TOKEN: 'a', PRIVATE_ACCESS_TOKEN: 'a' }).join(),
     /must differ/,
   );
 });
 
-test('in the profile supabase LOGFLARE_API_KEY stands for the token that is missing', () => {
+test('in the profile supabase LOGFLARE_API_KEY replaces a missing token', () => {
   const tokensOf = (environment: Record<string, string>) => {
     const settings = parseSettings({ PROFILE: 'supabase', ...environment });
     return [settings.publicAccessToken, settings.privateAccessToken];
@@ -248,7 +248,7 @@ test('in the profile supabase LOGFLARE_API_KEY stands for the token that is miss
   assert.equal(parseSettings({ LOGFLARE_API_KEY: 'c' }).privateAccessToken, undefined);
 });
 
-test('in the profile supabase PHX_HTTP_PORT is the port where PORT is not', () => {
+test('in the profile supabase PHX_HTTP_PORT is the port unless PORT is set', () => {
   const portOf = (environment: Record<string, string>) => parseSettings(environment).port;
   assert.equal(portOf({ PROFILE: 'supabase' }), 4000);
   assert.equal(portOf({ PROFILE: 'supabase', PHX_HTTP_PORT: '4001' }), 4001);
@@ -256,7 +256,7 @@ test('in the profile supabase PHX_HTTP_PORT is the port where PORT is not', () =
   assert.equal(portOf({ PHX_HTTP_PORT: '4001' }), 4000);
 });
 
-test('what the container reads and weir does not is known by name', () => {
+test('settings of the analytics container that weir ignores are recognised', () => {
   const environment = {
     DB_PASSWORD: 'secret',
     DB_HOSTNAME: 'db',

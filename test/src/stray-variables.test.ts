@@ -7,7 +7,7 @@ function straysOf(...names: readonly string[]): readonly string[] {
   return strayVariables(Object.fromEntries(names.map((name) => [name, 'x'])));
 }
 
-test('a variable near one that is read is named with it', () => {
+test('an unknown variable is reported with the similar name that is read', () => {
   for (const [name, meant] of [
     ['MEMORY_LIMT', 'MEMORY_LIMIT'],
     ['MEMORY_LIM', 'MEMORY_LIMIT'],
@@ -22,7 +22,7 @@ test('a variable near one that is read is named with it', () => {
   }
 });
 
-test('what is read, and what other programs have, is no stray', () => {
+test('variables that are read, and those of other programs, are not reported', () => {
   deepEqual(straysOf(...VARIABLES_READ), []);
   deepEqual(
     straysOf(
@@ -69,7 +69,7 @@ test('what is read, and what other programs have, is no stray', () => {
   );
 });
 
-test('an empty variable is no stray, and a name that would move the cursor is written out', () => {
+test('an empty variable is not reported, and control characters in a name are escaped', () => {
   deepEqual(strayVariables({ PROT: '', HOTS: undefined }), []);
   deepEqual(straysOf('POR\u0007T'), ['the variable POR\\u0007T is not read; did you mean PORT?']);
 });

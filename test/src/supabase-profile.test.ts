@@ -23,7 +23,7 @@ const CALL = '/api/endpoints/query/app.stats';
 const LOGS = '/api/logs?source_name=postgres.logs';
 const UNAUTHORIZED = { error: 'Unauthorized' };
 
-test('a call that cannot be answered is a 200 with a sentence', async () => {
+test('a call that cannot be answered is a 200 with a message', async () => {
   await withApp(SUPABASE, async (app) => {
     for (const path of [CALL, '/endpoints/query/app.stats', '/api/endpoints/app.stats']) {
       const missing = await ask(app, { path });
@@ -40,7 +40,7 @@ test('a call that cannot be answered is a 200 with a sentence', async () => {
   });
 });
 
-test('of a query that fails 422 and 504 are such 200s, and 503 stays what it is', async () => {
+test('failed queries are such 200s instead of 422 and 504, and 503 stays', async () => {
   const outcomes: [QueryError['code'], number][] = [
     ['query_failed', 200],
     ['query_limit', 200],
@@ -57,7 +57,7 @@ test('of a query that fails 422 and 504 are such 200s, and 503 stays what it is'
   }
 });
 
-test('who may not, and what is not there, are told the same 401', async () => {
+test('forbidden and missing things get the same 401', async () => {
   await withApp(SUPABASE, async (app) => {
     const answers = [
       await ask(app, { path: CALL, headers: { 'X-API-KEY': undefined } }),
@@ -76,7 +76,7 @@ test('who may not, and what is not there, are told the same 401', async () => {
   });
 });
 
-test('a post that was not taken is never a 200: its sender would throw the events away', async () => {
+test('a post that was not stored is never a 200, which would make its sender discard the events', async () => {
   await withApp(SUPABASE, async (app) => {
     const broken = await post(app, LOGS, '{"a":');
     assert.deepEqual([broken.status, typeof broken.json.error], [400, 'string']);
@@ -90,7 +90,7 @@ test('a post that was not taken is never a 200: its sender would throw the event
   });
 });
 
-test('a sender that must wait is told so in the words it knows', async () => {
+test('a sender that must wait gets the message that it knows', async () => {
   const intake = fakeIntake([]);
   const full = {
     ...intake,
@@ -103,7 +103,7 @@ test('a sender that must wait is told so in the words it knows', async () => {
   });
 });
 
-test('who asks for a problem is told code, status and place all the same', async () => {
+test('a caller that asks for a problem document gets code, status and position', async () => {
   await withApp(SUPABASE, async (app) => {
     const headers = { Accept: 'application/problem+json' };
     const { status, json } = await ask(app, { path: CALL, headers });
@@ -111,7 +111,7 @@ test('who asks for a problem is told code, status and place all the same', async
   });
 });
 
-test('a URL of nearly 64 KiB is taken, a longer one refused with the limit', async () => {
+test('a URL of nearly 64 KiB is accepted, and a longer one refused with the limit', async () => {
   await withApp(SUPABASE, async (app) => {
     const path = (length: number) => `${CALL}?project=a&sql=${'x'.repeat(length)}`;
     assert.equal((await ask(app, { path: path(HEADERS_WITH_SQL_BYTES_MAX - 1_000) })).status, 200);
@@ -124,7 +124,7 @@ test('a URL of nearly 64 KiB is taken, a longer one refused with the limit', asy
   });
 });
 
-test('health says what the health check of the stack looks for', async () => {
+test('health has what the health check of the stack reads', async () => {
   await withApp(SUPABASE, async (app) => {
     const { status, json } = await ask(app, {
       path: '/health',
@@ -143,7 +143,7 @@ test('health says what the health check of the stack looks for', async () => {
   });
 });
 
-test('weir explain is told what is wrong in this profile, too', async () => {
+test('weir explain reports errors in this profile, too', async () => {
   await withApp(SUPABASE, async (app) => {
     const client = new EndpointClient(new ServiceClient(`http://127.0.0.1:${app.port}`, PRIVATE));
     const call = { id: STATS_ID, parameters: new Map(), sql: undefined, isJson: false };
@@ -153,7 +153,7 @@ test('weir explain is told what is wrong in this profile, too', async () => {
   });
 });
 
-test('the sources are a bare list, their UUIDs called tokens beside numbers that are fixed', async () => {
+test('the list of sources has no envelope, UUIDs named tokens, and fixed numbers', async () => {
   await withApp(SUPABASE, async (app) => {
     const { json } = await ask(app, { path: '/api/sources', headers: { 'X-API-KEY': PUBLIC } });
     const named = (name: string) => json.find((source: { name: string }) => source.name === name);

@@ -77,7 +77,7 @@ const ROUTES: readonly (readonly [method: string, path: string, scopes: readonly
   ['DELETE', '/api/endpoints/logs.all', ['manage']],
 ];
 
-test('each route lets in the scopes it is for, and no other', async () => {
+test('each route accepts its own scopes and no others', async () => {
   for (const [method, path, scopes] of ROUTES) {
     for (const [name, order] of Object.entries(GRANTS)) {
       const body = method === 'POST' && !scopes.includes('query') ? '[' : undefined;
@@ -90,7 +90,7 @@ test('each route lets in the scopes it is for, and no other', async () => {
   }
 });
 
-test('a bound reader is given rows of its own projects, whatever it asks for', async () => {
+test('a reader bound to projects gets rows of these only, whatever the query', async () => {
   for (const project of ['alpha', 'beta', 'gamma']) {
     for (const name of [
       'query, all',
@@ -113,7 +113,7 @@ test('a bound reader is given rows of its own projects, whatever it asks for', a
   }
 });
 
-test('an expression that matches all requests counts those of the own projects', async () => {
+test('an expression that matches every request counts those of the reader’s projects only', async () => {
   const path = '/api/endpoints/usage.api-counts?project=.*&interval=hourly';
   // Kept answers are those of each reach.
   for (const times of [1, 2]) {
@@ -131,7 +131,7 @@ test('an expression that matches all requests counts those of the own projects',
   }
 });
 
-test('a token narrowed to endpoints calls these by every name, and learns of no other', async () => {
+test('a token bound to endpoints calls these by every name and learns no other names', async () => {
   const ask = (path: string) => granted.ask('query, logs.all', 'GET', path);
   const query = 'project=alpha&project_tier=PRO';
   for (const path of ['logs.all', 'query/logs.all', 'query/2034724d-89c8-43a9-aabc-52f7404f4bdd']) {
@@ -150,7 +150,7 @@ test('a token narrowed to endpoints calls these by every name, and learns of no 
   doesNotMatch(document.text, /usage\.api-counts/);
 });
 
-test('a token narrowed to sources reads no other name of a source in a refused query, and lists its own', async () => {
+test('errors to a token bound to sources name no other source, and its list has only its own', async () => {
   equal((await granted.ask('query, edge', 'GET', LOGS_ALL)).status, 200);
   const refused = await granted.ask('query, edge', 'GET', STATS);
   deepEqual([refused.status, codeOf(refused)], [403, 'out_of_reach']);
@@ -171,7 +171,7 @@ test('a token narrowed to sources reads no other name of a source in a refused q
   }
 });
 
-test('a token bound to sources gets one answer for those of others and those that do not exist', async () => {
+test('a token bound to sources gets the same answer for other sources and for missing ones', async () => {
   const ndjson = { 'Content-Type': 'application/x-ndjson' };
   const bulk = (index: string) => `{"create":{"_index":"${index}"}}\n{"message":"hello"}\n`;
   /** What is said of a name, without the name itself and what is another one for each request. */
@@ -216,7 +216,7 @@ const POSTS: readonly (readonly [path: string, type: string, body: string])[] = 
   ['/_bulk', 'application/x-ndjson', '{"create":{}}\n{"message":"hello","project":"beta"}\n'],
 ];
 
-test('what a token of one project posts is of it, at every door and by the rule of each source', async () => {
+test('events posted by a token of one project belong to it, at every receiver and by each source’s rule', async () => {
   for (const source of [EDGE, 'postgres.logs', RELAY, 'realtime.logs.prod']) {
     for (const [path, type, body] of POSTS) {
       const url = `${path}?source_name=${source}`;
@@ -240,7 +240,7 @@ test('what a token of one project posts is of it, at every door and by the rule 
   deepEqual(resultOf(await granted.ask('query, alpha', 'GET', path)), counts);
 });
 
-test('a token narrowed to sources does not read the name of the default one', async () => {
+test('a token bound to sources does not learn the name of the default source', async () => {
   for (const path of ['/v1/logs', '/loki/api/v1/push', '/_bulk']) {
     const { status, text } = await granted.ask('ingest, edge', 'POST', path, '{}');
     equal(status, 403);
@@ -248,7 +248,7 @@ test('a token narrowed to sources does not read the name of the default one', as
   }
 });
 
-test('of a token with several projects an event must name one of them', async () => {
+test('an event from a token of several projects must name one of them', async () => {
   const post = (event: object) =>
     granted.ask(
       'ingest, alpha and gamma',
@@ -272,7 +272,7 @@ test('of a token with several projects an event must name one of them', async ()
   }
 });
 
-test('a token narrowed to sources posts to these, and to its own where a post names none', async () => {
+test('a token bound to sources posts to these, and to its own default when a post names none', async () => {
   const post = (name: GrantName, path: string, body = '[{"message":"hello"}]') =>
     granted.ask(name, 'POST', path, body);
   equal((await post('ingest, edge', `/api/logs?source_name=${EDGE}`)).status, 200);
@@ -303,7 +303,7 @@ test('a token narrowed to sources posts to these, and to its own where a post na
   equal(sources.find(({ name }) => name === 'logs')?.['events'], 0);
 });
 
-test('tokens are made, listed without their texts, read and revoked, which holds from the next request', async () => {
+test('tokens are created, listed without their texts, read and revoked, with effect from the next request', async () => {
   const { id, token } = await makeToken(service, 'for a while', { scopes: ['query'] });
   const headers = { 'X-API-KEY': token };
   equal((await service.ask('GET', LOGS_ALL, undefined, headers)).status, 200);
@@ -326,7 +326,7 @@ test('tokens are made, listed without their texts, read and revoked, which holds
   equal((await service.ask('DELETE', '/api/tokens/settings-private')).status, 409);
 });
 
-test('a token expires by the clock of the machine, while that of queries stands still', async () => {
+test('a token expires by the machine’s clock even if the clock of queries stands still', async () => {
   const order = { scopes: ['query'], expires_at: '2026-01-15T12:00:10Z' } as const;
   const { token } = await makeToken(service, 'for ten seconds', order);
   const startMs = service.wall.ms;
@@ -340,7 +340,7 @@ test('a token expires by the clock of the machine, while that of queries stands 
   match(answer.text, /the access token has expired/);
 });
 
-test('a wrong order, and one beyond what its maker may do, are refused with a sentence', async () => {
+test('an invalid request for a token, or one beyond the requester’s rights, is refused with a reason', async () => {
   const post = (name: GrantName, order: object) =>
     granted.ask(name, 'POST', '/api/tokens', JSON.stringify(order));
   const wrong = await post('manage', { name: 'a' });
@@ -353,7 +353,7 @@ test('a wrong order, and one beyond what its maker may do, are refused with a se
   equal((await granted.ask('manage', 'POST', '/api/tokens', '{')).status, 400);
 });
 
-test('a token that was mistyped is told from one that is not known, and none is told or logged', async () => {
+test('a mistyped token is distinguished from an unknown one, and neither is repeated or logged', async () => {
   const token = granted.token('query, alpha');
   const cut = token.slice(0, -1);
   for (const [given, message] of [
@@ -381,7 +381,7 @@ test('a token that was mistyped is told from one that is not known, and none is 
   equal(JSON.stringify(service.entries).includes('weir_'), false);
 });
 
-test('in the profile of the stack, what a token is not for is as if it were not there', async () => {
+test('in the profile supabase, what a token may not access looks missing', async () => {
   const stack = await ServiceUnderTest.start({ PROFILE: 'supabase' });
   try {
     const bound = await Granted.of(stack);

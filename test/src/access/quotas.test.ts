@@ -52,7 +52,7 @@ class QuotasUnderTest {
   }
 }
 
-test('a token posts until its quota is used up, and again when the UTC day has ended', async () => {
+test('a token may post until its quota is used up, and again on the next UTC day', async () => {
   const state = new QuotasUnderTest({ shop: { events: 10, bytes: 100 } });
   const quotas = await state.open();
   const shop = grantOf('shop');
@@ -77,7 +77,7 @@ test('a token posts until its quota is used up, and again when the UTC day has e
   deepEqual(quotas.usedByToken('shop'), { events: 1, bytes: 100 });
 });
 
-test('tokens that are bound to one project share its quota, but for what they have one of their own', async () => {
+test('tokens bound to one project share its quota, except kinds of quota of their own', async () => {
   const state = new QuotasUnderTest({ large: { events: 1_000 } }, { events: 10, bytes: 100 });
   const quotas = await state.open();
   const [one, other] = [grantOf('one', ['alpha']), grantOf('other', ['alpha'])];
@@ -101,7 +101,7 @@ test('tokens that are bound to one project share its quota, but for what they ha
   }
 });
 
-test('what was used survives a restart, but for that of the last moments before a crash', async () => {
+test('the use of quotas survives a restart, except for the last moments before a crash', async () => {
   const state = new QuotasUnderTest({ shop: { events: 10 } });
   const shop = grantOf('shop');
   const first = await state.open();
@@ -121,7 +121,7 @@ test('what was used survives a restart, but for that of the last moments before 
   deepEqual(second.usedByToken('shop'), { events: 0, bytes: 0 });
 });
 
-test('a token posts until its stored bytes are reached, and again when old days are deleted', async () => {
+test('a token may post until its stored bytes are used up, and again when old days are deleted', async () => {
   const state = new QuotasUnderTest({ shop: { stored_bytes: 100 } });
   const quotas = await state.open();
   const shop = grantOf('shop');
@@ -149,7 +149,7 @@ test('a token posts until its stored bytes are reached, and again when old days 
   deepEqual(state.refusals, Array(3).fill('token stored_bytes'));
 });
 
-test('tokens of one project share its stored bytes, which are counted by day over restarts', async () => {
+test('tokens of one project share its stored bytes, which are counted by day across restarts', async () => {
   const state = new QuotasUnderTest({}, { stored_bytes: 100 });
   let quotas = await state.open();
   const [one, other] = [grantOf('one', ['alpha']), grantOf('other', ['alpha'])];
@@ -174,7 +174,7 @@ test('tokens of one project share its stored bytes, which are counted by day ove
   throws(() => quotas.check(one), { message: /; 100 are/ });
 });
 
-test('a file of before there were stored bytes is read', async () => {
+test('a file from before quotas of stored bytes is read', async () => {
   const state = new QuotasUnderTest({ shop: { events: 10, stored_bytes: 100 } });
   const day = Math.floor(NOON_MS / DAY_MS);
   const uses = { 'token shop': { events: 3, bytes: 30 } };
@@ -184,7 +184,7 @@ test('a file of before there were stored bytes is read', async () => {
   deepEqual([quotas.usedByToken('shop'), quotas.storedByToken('shop')], [uses['token shop'], 0]);
 });
 
-test('where nothing has a quota nothing is counted or written', async () => {
+test('without quotas nothing is counted or written', async () => {
   const state = new QuotasUnderTest({});
   const quotas = await state.open();
   quotas.count(grantOf('shop', ['alpha']), { events: 3, bytes: 30 });
@@ -194,7 +194,7 @@ test('where nothing has a quota nothing is counted or written', async () => {
   deepEqual(await state.disk.list('/data'), []);
 });
 
-test('a damaged file is reported, and counting begins anew', async () => {
+test('a damaged file is reported, and counting starts at zero', async () => {
   const state = new QuotasUnderTest({ shop: { events: 10 } });
   const first = await state.open();
   first.count(grantOf('shop'), { events: 3, bytes: 30 });
@@ -205,7 +205,7 @@ test('a damaged file is reported, and counting begins anew', async () => {
   deepEqual(second.usedByToken('shop'), { events: 0, bytes: 0 });
 });
 
-test('a write that fails is reported once, and tried again', async () => {
+test('a failed write is reported once and retried', async () => {
   const state = new QuotasUnderTest({ shop: { events: 10 } });
   const file = new QuotaFile(state.disk, '/data');
   let failuresLeft = 2;

@@ -57,7 +57,7 @@ class RefusedTokensUnderTest {
   }
 }
 
-test('beyond so many wrong tokens a minute an address is answered later, and no other is', async () => {
+test('after too many wrong tokens in a minute, refusals to that address alone are delayed', async () => {
   const state = new RefusedTokensUnderTest();
   await state.spend('10.0.0.1');
   equal(await state.isHeld('10.0.0.1'), true);
@@ -71,7 +71,7 @@ test('beyond so many wrong tokens a minute an address is answered later, and no 
   deepEqual(new Set(state.reasons), new Set(['unknown', 'missing', 'expired']));
 });
 
-test('no more wait than there may be, and one that has gone waits no longer', async () => {
+test('the number of delayed refusals is bounded, and a caller that has gone frees its place', async () => {
   // So long that none of them ends within this test.
   const state = new RefusedTokensUnderTest(86_400_000);
   await state.spend('10.0.0.1');
@@ -86,7 +86,7 @@ test('no more wait than there may be, and one that has gone waits no longer', as
   await Promise.all(held);
 });
 
-test('the addresses that are remembered are bounded: the first are forgotten', async () => {
+test('the number of remembered addresses is bounded, and the oldest are forgotten', async () => {
   const state = new RefusedTokensUnderTest();
   await state.spend('10.0.0.1');
   for (let count = 0; count <= REFUSED_ADDRESSES_MAX; count++) {
@@ -95,7 +95,7 @@ test('the addresses that are remembered are bounded: the first are forgotten', a
   equal(await state.isHeld('10.0.0.1'), false);
 });
 
-test('a token that is known never waits, whatever comes from its address', async () => {
+test('a valid token never waits, whatever else comes from its address', async () => {
   // So long that no answer would come within this test.
   await withApp({ refusedTokenWaitMs: 86_400_000 }, async (app) => {
     const path = '/api/sources';

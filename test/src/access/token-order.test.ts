@@ -18,7 +18,7 @@ const MAKER: Grant = {
   endpoints: 'all',
 };
 
-test('an order is read with scopes in their order and the end in UTC', () => {
+test('a request for a token is parsed, with scopes in order and the expiry in UTC', () => {
   deepEqual(
     parseTokenOrder(
       {
@@ -81,12 +81,12 @@ for (const [order, message] of [
   [{ name: 'a', scopes: ['manage'], projects: ['alpha'] }, /manage .* cannot be bound/],
   [{ name: 'a', scopes: ['manage', 'query'], sources: ['logs'] }, /manage .* cannot be bound/],
 ] as const) {
-  test(`an order is refused: ${JSON.stringify(order).slice(0, 80)}`, () => {
+  test(`a request for a token is refused: ${JSON.stringify(order).slice(0, 80)}`, () => {
     throws(() => parseTokenOrder(order, CONTEXT), { code: 'invalid_body', message });
   });
 }
 
-test('nobody makes a token that may do more than theirs, or outlasts it', () => {
+test('a token cannot make one that may do more or that outlives it', () => {
   const of = (order: object, maker: Grant) => () =>
     parseTokenOrder({ ...QUERY, ...order }, { ...CONTEXT, maker });
   throws(of({ scopes: ['query', 'ingest'] }, MAKER), {

@@ -3,14 +3,14 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { isMistyped, newTokenText } from '../../../src/access/token-text.ts';
 
-test('new tokens look like tokens of ours, are whole, and differ', () => {
+test('generated tokens have the right form and checksum, and differ', () => {
   const first = newTokenText();
   match(first, /^weir_[0-9A-Za-z]{49}$/);
   notEqual(newTokenText(), first);
   for (let count = 0; count < 100; count++) equal(isMistyped(newTokenText()), false);
 });
 
-test('a token with one character changed, left out, added or changed for its neighbour is mistyped', () => {
+test('a token with one character changed, removed, added or swapped counts as mistyped', () => {
   const token = newTokenText();
   const place = fc.integer({ min: 'weir_'.length, max: token.length - 1 });
   fc.assert(
@@ -29,6 +29,6 @@ test('a token with one character changed, left out, added or changed for its nei
   );
 });
 
-test('what does not begin as a token of ours may be any token', () => {
+test('a text without the prefix of generated tokens never counts as mistyped', () => {
   for (const text of ['', 'secret', 'Weir_x', 'xweir_', 'weir']) equal(isMistyped(text), false);
 });

@@ -36,7 +36,7 @@ function mustGrant(tokens: Tokens, token: string): Grant {
   return grant;
 }
 
-test('without tokens the first start makes two, and keeps only their hashes', async () => {
+test('without tokens, the first start makes two and stores only their hashes', async () => {
   await withFolder(async (dataDir) => {
     const { tokens, made } = await openTokens({ dataDir, ...NONE });
     assert.deepEqual(
@@ -62,7 +62,7 @@ test('without tokens the first start makes two, and keeps only their hashes', as
   });
 });
 
-test('the second start knows the same tokens and makes none', async () => {
+test('the second start finds the same tokens and makes none', async () => {
   await withFolder(async (dataDir) => {
     const first = await openTokens({ dataDir, ...NONE });
     const second = await openTokens({ dataDir, ...NONE });
@@ -75,7 +75,7 @@ test('the second start knows the same tokens and makes none', async () => {
   });
 });
 
-test('with a token in the settings no file is made and no other token counts', async () => {
+test('with a token in the settings, no file is made and no other token is valid', async () => {
   await withFolder(async (dataDir) => {
     const { tokens, made } = await openTokens({ dataDir, ...PRIVATE });
     assert.deepEqual(made, []);
@@ -85,7 +85,7 @@ test('with a token in the settings no file is made and no other token counts', a
   });
 });
 
-test('tokens that were made count beside those of the settings, now and after a start', async () => {
+test('generated tokens are valid beside those of the settings, at once and after a restart', async () => {
   await withFolder(async (dataDir) => {
     const { tokens } = await openTokens({ dataDir, ...PRIVATE });
     const order = { ...ORDER, projects: ['alpha'], sources: ['postgres.logs'] };
@@ -113,7 +113,7 @@ test('tokens that were made count beside those of the settings, now and after a 
   });
 });
 
-test('a token that was revoked opens nothing any more, now and after a start', async () => {
+test('a revoked token is refused, at once and after a restart', async () => {
   await withFolder(async (dataDir) => {
     const { tokens } = await openTokens({ dataDir, ...PRIVATE });
     const [first, second] = await Promise.all([
@@ -139,7 +139,7 @@ test('a token that was revoked opens nothing any more, now and after a start', a
   });
 });
 
-test('names are unique, and tokens of the settings stay', async () => {
+test('names are unique, and tokens of the settings cannot be removed', async () => {
   await withFolder(async (dataDir) => {
     const { tokens } = await openTokens({ dataDir, ...PRIVATE });
     await tokens.create(ORDER);
@@ -156,7 +156,7 @@ test('names are unique, and tokens of the settings stay', async () => {
   });
 });
 
-test('a token ends at its time, to the millisecond', async () => {
+test('a token expires at its time, to the millisecond', async () => {
   await withFolder(async (dataDir) => {
     const clock = { ms: NOW_MS };
     const options = { ...PRIVATE, dataDir, wallMs: () => clock.ms };
@@ -174,7 +174,7 @@ test('a token ends at its time, to the millisecond', async () => {
   });
 });
 
-test('a change that cannot be written is none', async () => {
+test('a change that cannot be written has no effect', async () => {
   await withFolder(async (dataDir) => {
     const { tokens } = await openTokens({ dataDir, ...PRIVATE });
     const { id, token } = await tokens.create(ORDER);
@@ -192,7 +192,7 @@ test('a change that cannot be written is none', async () => {
 /** As version 1 wrote it. */
 const OLD = `{"version":1,"tokens":[{"name":"old","scopes":["query","manage"],"sha256":"${createHash('sha256').update('an old token').digest('hex')}"}]}`;
 
-test('a file of version 1 is written anew, with the same tokens', async () => {
+test('a file of version 1 is rewritten with the same tokens', async () => {
   await withFolder(async (dataDir) => {
     await writeFile(join(dataDir, 'tokens.json'), OLD);
     const { tokens, made } = await openTokens({ dataDir, ...NONE });
@@ -204,7 +204,7 @@ test('a file of version 1 is written anew, with the same tokens', async () => {
   });
 });
 
-test('tokens of a file of version 1 did not count beside the settings, and do not', async () => {
+test('tokens of a version 1 file that settings overrode stay invalid', async () => {
   await withFolder(async (dataDir) => {
     await writeFile(join(dataDir, 'tokens.json'), OLD);
     const { tokens } = await openTokens({ dataDir, ...PRIVATE });
@@ -229,7 +229,7 @@ async function startWith(
   return { made: names(made), replaced, kept: names(ofFile), tokens };
 }
 
-test('a token of the settings revokes the one that the first start made in its place, for good', async () => {
+test('a token of the settings permanently revokes the generated token of its name', async () => {
   await withFolder(async (dataDir) => {
     const first = await openTokens({ dataDir, ...NONE });
     const [ofAll, ofPosts] = [first.made[0]!.token, first.made[1]!.token];
@@ -253,7 +253,7 @@ test('a token of the settings revokes the one that the first start made in its p
   });
 });
 
-test('a token of the settings that repeats the one of the first start revokes nothing', async () => {
+test('a token of the settings equal to the generated one revokes nothing', async () => {
   await withFolder(async (dataDir) => {
     const { made } = await openTokens({ dataDir, ...NONE });
     const { token } = made[0]!;
@@ -264,7 +264,7 @@ test('a token of the settings that repeats the one of the first start revokes no
   });
 });
 
-test('tokens that somebody has made stay beside those of the settings, whatever their names', async () => {
+test('tokens made by users are never revoked by the settings, whatever their names', async () => {
   await withFolder(async (dataDir) => {
     const { tokens } = await openTokens({ dataDir, ...PRIVATE });
     await tokens.create({ name: 'admin', scopes: ['ingest', 'query', 'manage'] });
@@ -274,7 +274,7 @@ test('tokens that somebody has made stay beside those of the settings, whatever 
   });
 });
 
-test('a start makes tokens only where none may manage the service, and of the names that are free', async () => {
+test('a start makes tokens only if none may manage the service, and only for free names', async () => {
   const manager: TokenOrder = { name: 'admin', scopes: ['manage'] };
   const expiresAt = (ms: number): string => new Date(ms).toISOString();
   for (const [order, settings, made] of [
@@ -294,7 +294,7 @@ test('a start makes tokens only where none may manage the service, and of the na
   }
 });
 
-test('a token of the settings revokes one of a file of version 1, too', async () => {
+test('a token of the settings also revokes the generated one of a version 1 file', async () => {
   await withFolder(async (dataDir) => {
     const old = OLD.replace('"old"', '"private"').replace('["query"', '["ingest","query"');
     await writeFile(join(dataDir, 'tokens.json'), old);
@@ -328,7 +328,7 @@ for (const text of [
   });
 }
 
-test('a token file that cannot be read or written stops the start with its path and the reason', async () => {
+test('a token file that cannot be read or written fails the start with its path and the reason', async () => {
   await withFolder(async (dataDir) => {
     await mkdir(join(dataDir, 'tokens.json'));
     await assert.rejects(openTokens({ dataDir, ...NONE }), {
@@ -357,7 +357,7 @@ async function startedWith(dataDir: string): Promise<readonly KnownToken[] | und
   }
 }
 
-test('law: whichever bit of the files of tokens is flipped, a start finds the same tokens or is refused', async () => {
+test('law: after any flipped bit in the token files, a start finds the same tokens or is refused', async () => {
   await withFolder(async (dataDir) => {
     const { tokens } = await openTokens({ dataDir, ...NONE });
     await tokens.create({ ...ORDER, projects: ['alpha'], expires_at: '2031-01-01T00:00:00Z' });
@@ -382,7 +382,7 @@ test('law: whichever bit of the files of tokens is flipped, a start finds the sa
   });
 });
 
-test('a file of tokens that is gone is put back from its copy, and this is reported', async () => {
+test('a missing token file is restored from its copy, and this is reported', async () => {
   await withFolder(async (dataDir) => {
     const first = await openTokens({ dataDir, ...NONE });
     assert.equal(first.isRepaired, false);
@@ -394,7 +394,7 @@ test('a file of tokens that is gone is put back from its copy, and this is repor
   });
 });
 
-test('a file of tokens without a checksum is read, and gets one and a copy', async () => {
+test('a token file without a checksum is read and gets a checksum and a copy', async () => {
   await withFolder(async (dataDir) => {
     const { tokens } = await openTokens({ dataDir, ...NONE });
     const path = join(dataDir, 'tokens.json');
@@ -410,7 +410,7 @@ test('a file of tokens without a checksum is read, and gets one and a copy', asy
   });
 });
 
-test('the quota of a token can be changed, outlasts a restart, and does not end what it opened', async () => {
+test('a changed quota survives a restart and does not end open requests', async () => {
   await withFolder(async (dataDir) => {
     const { tokens } = await openTokens({ dataDir, ...NONE });
     const order: TokenOrder = { name: 'shop', scopes: ['ingest'], events_per_day: 10 };
@@ -441,7 +441,7 @@ test('the quota of a token can be changed, outlasts a restart, and does not end 
   });
 });
 
-test('tokens of the settings, and those that post nothing, have no quota', async () => {
+test('tokens of the settings, and tokens that may not post, have no quota', async () => {
   await withFolder(async (dataDir) => {
     const { tokens } = await openTokens({ dataDir, ...PRIVATE });
     const change = { events_per_day: 10 };

@@ -9,7 +9,7 @@ const digestOf = (json: Uint8Array): string => new AnswerDigest(KEY).digest(json
 
 const SIZES = [0, 1, 15, 16, 17, 4_095, 4_096, 4_097, 100_000];
 
-test('a digest is the same for the same bytes, wherever they lie', () => {
+test('equal bytes have equal digests, whatever their place in memory', () => {
   for (const size of SIZES) {
     const bytes = Buffer.alloc(size, 'abc');
     const shared = new Uint8Array(new SharedArrayBuffer(size + 7), 3, size);
@@ -19,7 +19,7 @@ test('a digest is the same for the same bytes, wherever they lie', () => {
   }
 });
 
-test('another byte anywhere, or another length, gives another digest', () => {
+test('a change of any byte or of the length changes the digest', () => {
   for (const size of SIZES.filter((each) => each > 0)) {
     const bytes = Buffer.alloc(size, 'abc');
     const digests = new Set([digestOf(bytes), digestOf(Buffer.alloc(size - 1, 'abc'))]);
@@ -35,18 +35,18 @@ test('another byte anywhere, or another length, gives another digest', () => {
   }
 });
 
-test('instances differ in the digests of long answers', () => {
+test('instances have different digests of long answers', () => {
   const bytes = Buffer.alloc(10_000, 'abc');
   assert.notEqual(new AnswerDigest(InstanceKey.random()).digest(bytes), digestOf(bytes));
 });
 
-test('what is told of a long answer is not to be made from its bytes alone', () => {
+test('the digest of a long answer cannot be computed from its bytes alone', () => {
   const bytes = Buffer.alloc(10_000, 'abc');
   const known = createHash('sha256').update(bytes).digest('base64url');
   assert.notEqual(digestOf(bytes), known.slice(0, 22));
 });
 
-test('the digest of short bytes is a part of their SHA-256', () => {
+test('the digest of a short answer is part of its SHA-256', () => {
   const digest = createHash('sha256').update('[]').digest('base64url').slice(0, 22);
   assert.equal(digestOf(Buffer.from('[]')), digest);
 });

@@ -83,7 +83,7 @@ function fieldOf(value: unknown, isAlone: boolean): CsvField {
   return { text: JSON.stringify(value), isQuoted: false };
 }
 
-test('CSV read back has the names and the values of all rows, whatever the pieces', () => {
+test('parsed CSV has the names and values of all rows, for all piece sizes', () => {
   fc.assert(
     fc.property(anyRows, anyPieceBytes, ({ names, rows }, pieceBytes) => {
       const [header, ...lines] = parseCsv(csvOf(rows, names, pieceBytes));
@@ -99,7 +99,7 @@ test('CSV read back has the names and the values of all rows, whatever the piece
   );
 });
 
-test('lines of JSON are the rows as they were written, whatever the pieces', () => {
+test('NDJSON has the rows as they were written, for all piece sizes', () => {
   fc.assert(
     fc.property(anyRows, anyPieceBytes, ({ rows }, pieceBytes) => {
       const text = rows.map((row) => `${JSON.stringify(row)}\n`).join('');
@@ -108,7 +108,7 @@ test('lines of JSON are the rows as they were written, whatever the pieces', () 
   );
 });
 
-test('a table as CSV, to be seen', () => {
+test('a table as CSV, in full', () => {
   const rows = [
     { id: 'a', n: 1.5, ok: true, 'a "b", c': [{ path: ['/x', null] }], none: null },
     { id: '', n: -0.1, ok: false, 'a "b", c': [], none: 'two\r\nlines' },
@@ -126,23 +126,23 @@ test('a table as CSV, to be seen', () => {
   );
 });
 
-test('of no rows CSV has the header row, and lines are none', () => {
+test('without rows, CSV has its header row and NDJSON is empty', () => {
   assert.equal(csvOf([], ['id', 'n']), 'id,n\r\n');
   assert.equal(ndjsonOf([]), '');
 });
 
-test('a row of one NULL is no empty line, and one without columns is one', () => {
+test('a row with a single NULL is not an empty line, and a row without columns is one', () => {
   assert.equal(csvOf([{ a: null }, { a: 'b' }], ['a']), 'a\r\n""\r\n"b"\r\n');
   assert.equal(csvOf([{}, {}], []), '\r\n\r\n\r\n');
 });
 
-test('escapes of all kinds become the characters they stand for', () => {
+test('all kinds of escapes become the characters they mean', () => {
   const json = '[{"a":"\\u0041\\u00e9\\ud83d\\ude00\\ud83dx\\/\\b\\f\\u0022\\\\n"}]';
   const text = textOf(new CsvRewriter(Buffer.from(json), ['a']));
   assert.equal(text, 'a\r\n"Aé😀\ufffdx/\b\f""\\n"\r\n');
 });
 
-test('all pieces end to end are made with turns of the event loop between them', async () => {
+test('joining all pieces yields to the event loop between them', async () => {
   const rows = Array.from({ length: 20_000 }, (_, n) => ({ n, text: `row ${n}` }));
   let turns = 0;
   const turn = (): void => {

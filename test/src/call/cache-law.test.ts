@@ -112,7 +112,7 @@ class Play {
   }
 }
 
-test('at most one run per key is under way, whoever comes and goes, and no one is forgotten', async () => {
+test('each key has at most one run at a time, and every caller gets its answer', async () => {
   let unseen: unknown;
   const onRejection = (error: unknown): void => {
     unseen ??= error;

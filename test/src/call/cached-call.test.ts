@@ -43,7 +43,7 @@ async function withCached(
   );
 }
 
-test('the first call runs and is stored, the next gets the same bytes and their age', async () => {
+test('the first call runs and its answer is kept, and the next call gets the same bytes and their age', async () => {
   await withCached({}, async (app, clock) => {
     const first = await ask(app, { path: PATH });
     assert.equal(first.status, 200);
@@ -69,7 +69,7 @@ test('the first call runs and is stored, the next gets the same bytes and their 
   });
 });
 
-test('an answer is kept until its time is over, and no longer', async () => {
+test('an answer is kept until it expires and no longer', async () => {
   const { run, count } = countingRun();
   await withCached({ run }, async (app, clock) => {
     await ask(app, { path: PATH });
@@ -86,7 +86,7 @@ test('an answer is kept until its time is over, and no longer', async () => {
   });
 });
 
-test('what cannot change the answer does not ask for another, what can does', async () => {
+test('only parts of a call that can change the answer are part of the key', async () => {
   const { run, count } = countingRun();
   await withCached({ run }, async (app) => {
     const since = `${PATH}&since=2026-01-15T12:00:00Z`;
@@ -117,7 +117,7 @@ test('what cannot change the answer does not ask for another, what can does', as
   });
 });
 
-test('a tag is for one body, and whoever has it gets 304 without the body', async () => {
+test('a tag identifies one body, and a caller that has it gets 304', async () => {
   await withCached({}, async (app, clock) => {
     const first = await ask(app, { path: PATH });
     const etag = String(first.headers['etag']);
@@ -145,7 +145,7 @@ test('a tag is for one body, and whoever has it gets 304 without the body', asyn
   });
 });
 
-test('where nothing is kept every call runs, and an unchanged answer is 304 all the same', async () => {
+test('without keeping, every call runs, and an unchanged answer is still a 304', async () => {
   let count = 0;
   let releases = 0;
   const run: Run = async () => {
@@ -170,7 +170,7 @@ test('where nothing is kept every call runs, and an unchanged answer is 304 all 
   });
 });
 
-test('a long answer leaves compressed as the caller likes, each form with a tag of its own', async () => {
+test('a long answer is compressed as the caller prefers, with a tag for each form', async () => {
   const { run, count } = countingRun(20_000);
   await withCached({ run }, async (app) => {
     const plain = await askBytes(app, { path: PATH });
@@ -207,7 +207,7 @@ test('a long answer leaves compressed as the caller likes, each form with a tag 
   });
 });
 
-test('a short answer leaves as it is', async () => {
+test('a short answer is not compressed', async () => {
   await withCached({ run: echoRun }, async (app) => {
     const answer = await ask(app, { path: PATH, headers: { 'Accept-Encoding': 'gzip' } });
     assert.equal(answer.headers['content-encoding'], undefined);
@@ -215,7 +215,7 @@ test('a short answer leaves as it is', async () => {
   });
 });
 
-test('who asks while the run is under way waits for it, and is told so', async () => {
+test('calls during a run wait for it, and their headers say so', async () => {
   const finish: (() => void)[] = [];
   const run: Run = () =>
     new Promise((resolve) => {
@@ -239,7 +239,7 @@ test('who asks while the run is under way waits for it, and is told so', async (
   });
 });
 
-test('a failure is told to the one who met it and is not kept', async () => {
+test('a failure goes to its callers only and is not kept', async () => {
   let isBroken = true;
   const run: Run = async (...call) => {
     if (isBroken) throw new TypeError('broken');
@@ -255,7 +255,7 @@ test('a failure is told to the one who met it and is not kept', async () => {
   });
 });
 
-test('an answer that lacks rows is not kept, and a whole one stays in its time', async () => {
+test('an answer that lacks rows is not kept, and an earlier complete one stays until it expires', async () => {
   let lostDays: readonly number[] = [];
   let count = 0;
   const run: Run = async () => ({ ...fakeAnswer([{ run: ++count }]), lostDays });

@@ -51,7 +51,7 @@ async function stats(project: string, interval = '1day'): Promise<Answer> {
   return answer;
 }
 
-test('an event posted later is in the answer once the kept one is over, whose age is told', async () => {
+test('an event posted later appears after the kept answer has expired, whose age was given', async () => {
   await invoke('late');
   const first = await stats('late');
   assert.equal(first.headers['age'], '0');
@@ -67,7 +67,7 @@ test('an event posted later is in the answer once the kept one is over, whose ag
   assert.notEqual(fresh.headers['etag'], first.headers['etag']);
 });
 
-test('kept bytes stay what they are while the workers write other answers', async () => {
+test('kept bytes do not change while the workers write other answers', async () => {
   for (const project of ['one', 'two']) await invoke(project);
   const one = await stats('one');
   for (let turn = 0; turn < 40; turn++) await stats('two', `other-${turn}`);
@@ -76,7 +76,7 @@ test('kept bytes stay what they are while the workers write other answers', asyn
   assert.equal(again.text, one.text);
 });
 
-test('logs.all is not kept: an event is in the answer to the very next call', async () => {
+test('logs.all is not kept, so the very next call sees an event', async () => {
   const path = '/api/endpoints/logs.all?project=fresh';
   for (let count = 1; count <= 3; count++) {
     const event = { project: 'fresh', metadata: {} };

@@ -20,7 +20,7 @@ function counting() {
   return { queries, bound };
 }
 
-test('a text is bound once, as long as it is the same byte for byte', () => {
+test('a text is bound once as long as it is identical byte for byte', () => {
   const { queries, bound } = counting();
   const first = queries.prepare(ENDPOINT, 'SELECT 1');
   assert.equal(queries.prepare(ENDPOINT, 'SELECT 1'), first);
@@ -28,7 +28,7 @@ test('a text is bound once, as long as it is the same byte for byte', () => {
   assert.deepEqual(bound, ['SELECT 1', 'SELECT  1']);
 });
 
-test('the same text of another definition, or of a changed one, is another query', () => {
+test('a text is bound again for another definition and for a changed one', () => {
   const { queries, bound } = counting();
   const first = queries.prepare(ENDPOINT, 'SELECT 1');
   assert.notEqual(queries.prepare(fakeEndpoint(STATS), 'SELECT 1'), first);
@@ -36,7 +36,7 @@ test('the same text of another definition, or of a changed one, is another query
   assert.equal(bound.length, 2);
 });
 
-test('it is bound with the parameters and the tables of the definition', () => {
+test('a text is bound with the definition’s parameters and tables', () => {
   const callerTables: never[] = [];
   const endpoint = { ...ENDPOINT, callerTables };
   const queries = new CallerQueries({
@@ -53,7 +53,7 @@ test('it is bound with the parameters and the tables of the definition', () => {
   queries.prepare(endpoint, 'SELECT 1');
 });
 
-test('what was asked for longest ago is forgotten when there is no more room', () => {
+test('the least recently used text is evicted when the cache is full', () => {
   const { queries, bound } = counting();
   const textOf = (index: number) => `SELECT ${index} -- ${'x'.repeat(CALLER_SQL_LENGTH_MAX - 100)}`;
   const count = Math.ceil(CALLER_QUERIES_BYTES_MAX / CALLER_SQL_LENGTH_MAX);
@@ -66,7 +66,7 @@ test('what was asked for longest ago is forgotten when there is no more room', (
   assert.equal(bound.length, count + 1);
 });
 
-test('what is wrong with a text is told with its place, and is not remembered', () => {
+test('an error in a text has its position and is not cached', () => {
   let tries = 0;
   const queries = new CallerQueries({
     prepareInPieces: () => {

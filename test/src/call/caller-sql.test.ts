@@ -94,7 +94,7 @@ async function expectRefusal(sql: string, place: string, message: RegExp) {
   return error;
 }
 
-test("a caller's query runs over the tables of the definition, in their order", async () => {
+test('a caller’s query runs over the definition’s tables, in their order', async () => {
   await expectRows('SELECT id FROM entries LIMIT 2', '[{"id":"a4"},{"id":"a3"}]');
   await expectRows(
     'select level, count(*) as count from levels group by level order by level;',
@@ -103,14 +103,14 @@ test("a caller's query runs over the tables of the definition, in their order", 
   await expectRows('SELECT 2 AS two', '[{"two":2}]');
 });
 
-test('keys of a row stand in the order of the select list', async () => {
+test('keys of a row are in the order of the select list', async () => {
   await expectRows(
     "SELECT event_message, id, 'x' AS a FROM entries WHERE id = 'a1'",
     '[{"event_message":"message a1","id":"a1","a":"x"}]',
   );
 });
 
-test('the parameters beside it hold inside of the tables', async () => {
+test('parameters of the call apply inside the tables', async () => {
   await expectRows('SELECT id FROM entries', '[{"id":"a4"}]', { since: '2026-01-15T11:03:00Z' });
   await expectRows('SELECT id FROM entries', '[{"id":"b1"}]', { project: 'beta' });
   const missing = await service.ask('GET', `${PATH}?sql=SELECT+1`);
@@ -118,16 +118,16 @@ test('the parameters beside it hold inside of the tables', async () => {
   assert.equal(JSON.parse(missing.text).error.code, 'missing_parameter');
 });
 
-test('the text may name the parameters of the definition', async () => {
+test('the text may use the definition’s parameters', async () => {
   await expectRows('SELECT @project AS project', '[{"project":"alpha"}]');
 });
 
-test('max_rows of the definition holds', async () => {
+test('max_rows of the definition applies', async () => {
   const answer = await get('SELECT id FROM entries LIMIT 4');
   assert.equal(JSON.parse(answer.text).result.length, 3);
 });
 
-test('every path and each way of sending it answers the same', async () => {
+test('all paths and ways of sending a text give the same answer', async () => {
   const sql = "SELECT id FROM entries WHERE id = 'a2'";
   const expected = '{"result":[{"id":"a2"}]}';
   const id = '11111111-2222-4333-8444-555555555555';
@@ -153,7 +153,7 @@ test('every path and each way of sending it answers the same', async () => {
   }
 });
 
-test('an empty text is none, and one given twice is refused', async () => {
+test('an empty text counts as absent, and a repeated one is refused', async () => {
   await expectRows('', '[{"id":"own"}]');
   const twice = await service.ask('GET', `${PATH}?project=alpha&sql=SELECT+1&sql=SELECT+2`);
   assert.equal(twice.status, 400);
@@ -166,7 +166,7 @@ test('an empty text is none, and one given twice is refused', async () => {
   assert.equal(JSON.parse(both.text).error.parameter, 'sql');
 });
 
-test('a definition without a sandbox passes the text over, and takes no body of text', async () => {
+test('a definition without a sandbox ignores the text and refuses a body of text', async () => {
   const path = '/api/endpoints/app.closed';
   assert.equal((await get('SELECT 2 AS two', {}, path)).text, '{"result":[{"id":"own"}]}');
   const body = JSON.stringify({ project: 'alpha', sql: 'DROP TABLE x' });
@@ -179,7 +179,7 @@ test('a definition without a sandbox passes the text over, and takes no body of 
   assert.equal(posted.status, 415);
 });
 
-test('what is no single query is refused', async () => {
+test('anything but a single query is refused', async () => {
   const only =
     /^only a query is taken: SELECT, or WITH before it; got (DELETE|INSERT|CREATE|SHOW)$/;
   await expectRefusal("delete from entries where id = 'a1'", 'invalid_sql 1:1', only);
@@ -191,7 +191,7 @@ test('what is no single query is refused', async () => {
   await expectRefusal('  ', 'invalid_sql 1:3', /^expected SELECT, WITH or "\("/);
 });
 
-test('an error has line, column and a caret of the text that was sent', async () => {
+test('an error has its line, column and caret in the sent text', async () => {
   const error = await expectRefusal(
     'SELECT id\nFROM entrys AS e',
     'invalid_sql 2:6',
@@ -202,13 +202,13 @@ test('an error has line, column and a caret of the text that was sent', async ()
   await expectRefusal('SELECT session_user()', 'invalid_sql 1:8', /SESSION_USER/);
 });
 
-test('an error of the run has them too, wherever the value came from', async () => {
+test('an error of the run has its position, too, wherever the value came from', async () => {
   const sql = 'SELECT id,\n  1 / (LENGTH(id) - 2) AS x FROM entries';
   const error = await expectRefusal(sql, 'query_failed 2:3', /division by zero/);
   assert.equal(error.caret, '  1 / (LENGTH(id) - 2) AS x FROM entries\n  ^');
 });
 
-test('a text that is too long is refused before it is read', async () => {
+test('a text that is too long is refused before it is parsed', async () => {
   const body = (length: number) => {
     const sql = `SELECT 1 AS one -- ${'x'.repeat(length)}`.slice(0, length);
     return JSON.stringify({ project: 'alpha', sql });
@@ -222,7 +222,7 @@ test('a text that is too long is refused before it is read', async () => {
   }
 });
 
-test('answers are kept as the definition says, each text for itself', async () => {
+test('answers are kept as the definition says, separately for each text', async () => {
   const path = '/api/endpoints/app.cached';
   const statusOf = (answer: HttpAnswer) => String(answer.headers['cache-status']);
   const text = 'SELECT COUNT(*) AS count FROM entries';
@@ -238,7 +238,7 @@ test('answers are kept as the definition says, each text for itself', async () =
   assert.equal(own.text, '{"result":[{"id":"own"}]}');
 });
 
-test('how it is answered is told, by the service and by weir explain alike', async () => {
+test('the service and weir explain give the same explanation of a caller’s query', async () => {
   const sql = "SELECT id FROM entries WHERE timestamp > '2026-01-15T11:02:00Z' LIMIT 5";
   const query = new URLSearchParams({ project: 'alpha', sql, explain: 'true' });
   const { text } = await service.ask('GET', `${PATH}?${query}`);
@@ -256,7 +256,7 @@ test('how it is answered is told, by the service and by weir explain alike', asy
   assert.match(planned.out, /not run: --plan-only was given/);
 });
 
-test('weir explain shows the place in the text, and knows which definitions take one', async () => {
+test('weir explain shows the position in the text, and knows which definitions accept one', async () => {
   for (const where of [['--url', service.url], ['--plan-only']]) {
     const wrong = await explain(['--sql', 'SELECT ix FROM entries', ...where]);
     assert.equal(wrong.status, 1);

@@ -6,7 +6,7 @@ import { CACHED, CallerUnderTest, ENDPOINT, settle } from './caller-under-test.t
 
 const NOT_WARMED = fakeEndpoint(CACHED.replace('-- warm: 20s\n', ''));
 
-test('callers of one key share a run, callers of others do not', async () => {
+test('calls with the same key share a run, calls with other keys do not', async () => {
   const under = new CallerUnderTest();
   const calls = ['a', 'a', 'b', 'a'].map((key) => under.call(key));
   await settle();
@@ -25,7 +25,7 @@ test('callers of one key share a run, callers of others do not', async () => {
   assert.deepEqual([hitCount, missCount, collapsedCount, entryCount], [0, 2, 2, 2]);
 });
 
-test('a caller who goes away leaves the run to the others; the last one who leaves ends it', async () => {
+test('a run continues while any caller waits and is cancelled when the last one leaves', async () => {
   const under = new CallerUnderTest();
   const gone = [new AbortController(), new AbortController()];
   const calls = gone.map(({ signal }) => under.call('a', { gone: signal }));
@@ -39,7 +39,7 @@ test('a caller who goes away leaves the run to the others; the last one who leav
   assert.equal(run.signal.aborted, true);
 });
 
-test('who asks for what was given up waits for its end, then has a run of its own', async () => {
+test('a call for a cancelled run waits for its end and then begins a new one', async () => {
   const under = new CallerUnderTest();
   const gone = new AbortController();
   const first = under.call('a', { gone: gone.signal });
@@ -59,7 +59,7 @@ test('who asks for what was given up waits for its end, then has a run of its ow
   assert.equal(under.caller.stats().runsUnderWay, 0);
 });
 
-test('a failure reaches all who wait, and the next call runs again', async () => {
+test('a failure reaches all waiting callers, and the next call runs again', async () => {
   const under = new CallerUnderTest();
   const calls = [under.call('a'), under.call('a')];
   await settle();
@@ -68,7 +68,7 @@ test('a failure reaches all who wait, and the next call runs again', async () =>
   assert.equal((await under.answer('a')).from, 'kept-run');
 });
 
-test('the age counts from the moment the run read the data', async () => {
+test('the age counts from when the run read the data', async () => {
   const under = new CallerUnderTest();
   const call = under.call('a');
   await settle();
@@ -78,7 +78,7 @@ test('the age counts from the moment the run read the data', async () => {
   assert.equal((await under.answer('a')).ageMs, 4_000);
 });
 
-test('calls beyond the limit are refused, but not those that wait for a run under way or hit', async () => {
+test('calls beyond the limit are refused, except those that share a run or get a kept answer', async () => {
   const under = new CallerUnderTest({ callsMax: 1 });
   await under.answer('kept');
   const first = under.call('a');
@@ -90,7 +90,7 @@ test('calls beyond the limit are refused, but not those that wait for a run unde
   await Promise.all([first, second]);
 });
 
-test('an answer in use is renewed and never expires under its callers', async () => {
+test('an answer in use is renewed and never expires', async () => {
   const under = new CallerUnderTest();
   await under.answer('a', 'version 0');
   for (let second = 1; second <= 300; second++) {
@@ -108,7 +108,7 @@ test('an answer in use is renewed and never expires under its callers', async ()
   assert.equal(under.caller.stats().cache.renewalCount, 15);
 });
 
-test('an answer in use does not expire even where warm is as long as cache', async () => {
+test('an answer in use does not expire even if warm is as long as cache', async () => {
   const under = new CallerUnderTest();
   const endpoint = fakeEndpoint(CACHED.replace('warm: 20s', 'warm: 60s'));
   await under.answer('a', 'a', endpoint);
@@ -124,7 +124,7 @@ test('an answer in use does not expire even where warm is as long as cache', asy
   assert.equal(under.caller.stats().cache.renewalCount, 5);
 });
 
-test('a call that found an answer just over counts as a call of the next one', async () => {
+test('a call that finds an expired answer counts as a further call of the new one', async () => {
   const under = new CallerUnderTest();
   await under.answer('a');
   under.clock.ms += 60_000;
@@ -135,7 +135,7 @@ test('a call that found an answer just over counts as a call of the next one', a
   assert.equal(under.runs.length, 1, 'it is renewed');
 });
 
-test('an answer that nobody calls again is not renewed, or no longer, and leaves', async () => {
+test('an answer that is not called again is no longer renewed and expires', async () => {
   const under = new CallerUnderTest();
   await under.answer('a');
   await under.answer('called once');
@@ -151,7 +151,7 @@ test('an answer that nobody calls again is not renewed, or no longer, and leaves
   assert.deepEqual([renewalCount, entryCount, byteSize], [1, 0, 0]);
 });
 
-test('without warm nothing is renewed', async () => {
+test('without warm, nothing is renewed', async () => {
   const under = new CallerUnderTest();
   await under.answer('a', 'a', NOT_WARMED);
   under.clock.ms += 59_999;
@@ -161,7 +161,7 @@ test('without warm nothing is renewed', async () => {
   assert.equal((await under.answer('a', 'a', NOT_WARMED)).from, 'cache');
 });
 
-test('a renewal that fails keeps the old answer until its time is over, and is tried again', async () => {
+test('a failed renewal keeps the old answer until it expires and is retried', async () => {
   const under = new CallerUnderTest();
   await under.answer('a', 'old');
   under.clock.ms += 1;
@@ -205,7 +205,7 @@ async function withDue(keys: readonly string[]): Promise<CallerUnderTest> {
   return under;
 }
 
-test('one renewal is under way at a time, the oldest answers first, and the others follow', async () => {
+test('renewals run one at a time, oldest answers first', async () => {
   const under = await withDue(['c', 'a', 'b']);
   under.caller.tick();
   const begun: string[] = [];
@@ -220,7 +220,7 @@ test('one renewal is under way at a time, the oldest answers first, and the othe
   assert.equal(under.runs.length, 0);
 });
 
-test('a renewal is run as a call as soon as a caller waits for it', async () => {
+test('a renewal becomes a normal call as soon as a caller waits for it', async () => {
   const under = await withDue(['a']);
   under.caller.tick();
   await settle();
@@ -239,7 +239,7 @@ test('a renewal is run as a call as soon as a caller waits for it', async () => 
   assert.equal(under.runs[0]?.renewal, undefined);
 });
 
-test('renewals take a tenth of the time together, and what is left of it when they begin', async () => {
+test('renewals use a tenth of the time in total, including what was saved up', async () => {
   const under = await withDue(['a', 'b', 'c', 'd']);
   under.caller.tick();
   await settle();
@@ -286,7 +286,7 @@ function keysOf({ runs }: CallerUnderTest): readonly string[] {
   return runs.map(({ key }) => key);
 }
 
-test('where callers fill the limit renewals wait for a later tick', async () => {
+test('renewals wait for a later tick while callers use the whole limit', async () => {
   const under = new CallerUnderTest({ callsMax: 1 });
   await under.answer('a');
   under.clock.ms += 20_000;
@@ -310,7 +310,7 @@ test('where callers fill the limit renewals wait for a later tick', async () => 
   await assert.rejects(under.call('c'), { code: 'overloaded' }, 'a renewal is a call under way');
 });
 
-test('a changed definition has none of the old answers, and a run of the old one leaves none', async () => {
+test('after a change of its definition, no old answer is given, even from a running query', async () => {
   const under = new CallerUnderTest();
   await under.answer('a', 'old');
   const late = under.call('b');
@@ -327,7 +327,7 @@ test('a changed definition has none of the old answers, and a run of the old one
   assert.equal((await under.answer('a', 'never', changed)).text, '{"result":["new"]}');
 });
 
-test('a dropped definition is asked for anew, and a renewal of it is not kept', async () => {
+test('after its definition was dropped, a call runs again and a running renewal is not kept', async () => {
   const under = new CallerUnderTest();
   await under.answer('a', 'old');
   under.clock.ms += 20_000;
@@ -341,7 +341,7 @@ test('a dropped definition is asked for anew, and a renewal of it is not kept', 
   assert.equal((await under.answer('a', 'new')).text, '{"result":["new"]}');
 });
 
-test('closing cancels a renewal, but not the run of one that a caller waits for', async () => {
+test('closing cancels a renewal unless a caller waits for it', async () => {
   for (const isCalled of [false, true]) {
     const under = await withDue(['a', 'b']);
     under.caller.tick();
@@ -363,7 +363,7 @@ test('closing cancels a renewal, but not the run of one that a caller waits for'
   }
 });
 
-test('an answer too large a part of the cache is served to all who wait, and not kept', async () => {
+test('an answer too large for the cache goes to all waiting callers and is not kept', async () => {
   const under = new CallerUnderTest({ cacheBytesMax: 80_000 });
   const large = 'x'.repeat(10_000);
   assert.equal((await under.answer('large', large)).from, 'run');
@@ -377,7 +377,7 @@ test('an answer too large a part of the cache is served to all who wait, and not
   }
 });
 
-test('with no bytes to keep answers in every call runs', async () => {
+test('with a cache of zero bytes, every call runs', async () => {
   const under = new CallerUnderTest({ cacheBytesMax: 0 });
   const calls = [under.call('a'), under.call('a')];
   await settle();

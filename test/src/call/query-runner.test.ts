@@ -32,7 +32,7 @@ function callerOf(gone: AbortSignal = new AbortController().signal) {
   return caller;
 }
 
-test('nobody watches over a run whose answer comes in the same turn', async () => {
+test('a run whose answer comes in the same turn is not watched', async () => {
   const runner = runnerOf(async () => fakeAnswer([]));
   const caller = callerOf();
   await runner.begin(CALL, caller.cancelled).answer;
@@ -42,7 +42,7 @@ test('nobody watches over a run whose answer comes in the same turn', async () =
   assert.equal(runner.runCount, 0);
 });
 
-test('a run that takes longer ends soon after its caller has gone, even one that does not notice', async () => {
+test('a run ends soon after its caller has gone, even if the engine is slow to notice', async () => {
   const gone = new AbortController();
   const caller = callerOf(gone.signal);
   let end = (_answer: QueryAnswer): void => {};
@@ -66,13 +66,13 @@ test('a run that takes longer ends soon after its caller has gone, even one that
   assert.equal(runner.runCount, 0);
 });
 
-test('a caller who had gone before is noticed', async () => {
+test('a caller that has gone before the run begins is noticed', async () => {
   const runner = runnerOf(() => new Promise(() => {}));
   const { answer } = runner.begin(CALL, callerOf(AbortSignal.abort()).cancelled);
   await assert.rejects(answer, { code: 'query_cancelled' });
 });
 
-test('a run has its time, and its engine hears when that is over', {
+test('a run has a time limit, and the engine is told when it is over', {
   timeout: 10_000,
 }, async () => {
   let reason: unknown;

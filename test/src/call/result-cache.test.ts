@@ -25,7 +25,7 @@ function answerOf(size: number, digest = `digest ${size}`): KeptAnswer {
   return new KeptAnswer(json, { digest, columns: [] });
 }
 
-test('beyond its entries the one called longest ago leaves', () => {
+test('beyond the entry limit, the least recently called answer is evicted', () => {
   const cache = new ResultCache({ byteSizeMax: 1e9, entryCountMax: 3 });
   for (const key of ['a', 'b', 'c']) cache.put(keyOf(cache, key), answerOf(10), NOW);
   cache.find(keyOf(cache, 'a'), 1);
@@ -35,7 +35,7 @@ test('beyond its entries the one called longest ago leaves', () => {
   assert.equal(cache.evictionCount, 1);
 });
 
-test('beyond its bytes as many leave as must', () => {
+test('beyond the byte limit, as many answers as necessary are evicted', () => {
   const one = 1_000 + '{"result":}'.length + CACHE_ENTRY_BYTES;
   const cache = new ResultCache({ byteSizeMax: 10 * one });
   for (let index = 0; index < 50; index++) {
@@ -47,7 +47,7 @@ test('beyond its bytes as many leave as must', () => {
   assert.equal(cache.find(keyOf(cache, '40'), 1), undefined);
 });
 
-test('an answer made anew says whether it is cut, also where its rows are the same', () => {
+test('a renewed answer says whether it was cut, even if its rows are the same', () => {
   const cache = new ResultCache({ byteSizeMax: 1e9 });
   const key = keyOf(cache, 'a');
   for (const truncatedTo of [undefined, 1, undefined]) {
@@ -57,7 +57,7 @@ test('an answer made anew says whether it is cut, also where its rows are the sa
   }
 });
 
-test('one tenant with many answers pushes out its own, and has all where it is alone', () => {
+test('a tenant with many answers evicts its own, and may use everything while it is alone', () => {
   for (const bounds of [{ byteSizeMax: 1e9, entryCountMax: 20 }, { byteSizeMax: 20 * 2_100 }]) {
     const cache = new ResultCache(bounds);
     const countOf = (tenant: string, count: number): number =>
@@ -78,7 +78,7 @@ test('one tenant with many answers pushes out its own, and has all where it is a
   }
 });
 
-test('an answer counts as that of whoever asked first, whoever else has it', () => {
+test('an answer counts as the first caller’s tenant’s, whoever else gets it', () => {
   const cache = new ResultCache({ byteSizeMax: 1e9, entryCountMax: 4 });
   cache.put(keyOf(cache, 'a', 'quiet'), answerOf(10), NOW);
   const taken = keyOf(cache, 'a', 'noisy');
@@ -90,7 +90,7 @@ test('an answer counts as that of whoever asked first, whoever else has it', () 
   assert.notEqual(cache.find(taken, 2), undefined);
 });
 
-test('an answer that is more than the share of its tenant is not kept', () => {
+test('an answer larger than its tenant’s share is not kept', () => {
   const cache = new ResultCache({ byteSizeMax: 20 * 1_900 });
   for (let index = 0; index < 20; index++) {
     assert(cache.put(keyOf(cache, String(index), `tenant ${index}`), answerOf(700), NOW));
@@ -103,7 +103,7 @@ test('an answer that is more than the share of its tenant is not kept', () => {
   assert.equal(cache.entryCount, 20);
 });
 
-test('compressed forms count, and make others leave', async () => {
+test('compressed forms count and cause evictions', async () => {
   const text = Buffer.from(JSON.stringify(Array.from({ length: 4_000 }, (_, row) => ({ row }))));
   const cache = new ResultCache({ byteSizeMax: 9 * (text.length + 4_000) });
   for (let index = 0; index < 9; index++) {
@@ -131,7 +131,7 @@ test('compressed forms count, and make others leave', async () => {
   assert(cache.byteSize <= 9 * (text.length + 4_000));
 });
 
-test('the form of an answer that has left is made and not counted', async () => {
+test('a form of an evicted answer is made but not counted', async () => {
   const cache = new ResultCache({ byteSizeMax: 1e6, entryCountMax: 1 });
   const answer = answerOf(50_000);
   cache.put(keyOf(cache, 'a'), answer, NOW);
@@ -142,7 +142,7 @@ test('the form of an answer that has left is made and not counted', async () => 
   assert.equal(cache.byteSize, byteSize);
 });
 
-test('an encoding that makes a body no shorter is not used for it', async () => {
+test('an encoding that does not shorten a body is not used', async () => {
   const random = Buffer.from(
     Array.from({ length: 2_000 }, (_, index) => (index * 2654435761) >>> 13),
   );
@@ -152,7 +152,7 @@ test('an encoding that makes a body no shorter is not used for it', async () => 
   else assert.equal(form, answer.identity);
 });
 
-test('a renewal with the same bytes leaves the compressed ones good', async () => {
+test('a renewal with the same bytes keeps the compressed forms', async () => {
   const cache = new ResultCache({ byteSizeMax: 1e9 });
   const key = keyOf(cache, 'a');
   cache.put(key, answerOf(5_000), NOW);
@@ -167,7 +167,7 @@ test('a renewal with the same bytes leaves the compressed ones good', async () =
   assert.equal(cache.byteSize, byteSize - gzip.bytes.length - 1_000);
 });
 
-test('what is over leaves, and nothing else', () => {
+test('expired answers are dropped, and no others', () => {
   const cache = new ResultCache({ byteSizeMax: 1e9 });
   cache.put(keyOf(cache, 'a'), answerOf(10), NOW);
   cache.put(keyOf(cache, 'b'), answerOf(10), { madeMs: 1, nowMs: 1 });
@@ -184,7 +184,7 @@ const VALUE: fc.Arbitrary<SqlValue> = fc.oneof(
   fc.bigInt(),
 );
 
-test('keys of calls are the same just when their values are', () => {
+test('keys of calls are equal exactly if their values are', () => {
   const lists = fc.tuple(fc.array(VALUE, { maxLength: 4 }), fc.array(VALUE, { maxLength: 4 }));
   const textOf = (values: readonly SqlValue[]) =>
     cacheKeyText({ version: 1, reach: EVERYTHING, parameters: parametersOf(values) });
@@ -207,7 +207,7 @@ test('keys of calls are the same just when their values are', () => {
   );
 });
 
-test('keys of calls with a text of their own are the same just when the texts are, too', () => {
+test('keys of calls with the caller’s text are equal exactly if the texts are, too', () => {
   const keyOfCall = (value: SqlValue, text: string | undefined) => {
     const callerQuery = text === undefined ? undefined : { text };
     return cacheKeyText({

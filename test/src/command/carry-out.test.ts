@@ -67,7 +67,7 @@ const COPIES = fc
     }),
   );
 
-test('law: what is carried out leaves nothing to do, whatever selects from what', async () => {
+test('law: after a synchronisation nothing is left to do, whatever selects from what', async () => {
   await fc.assert(
     fc.asyncProperty(COPIES, async (copies) => {
       const from: SideState = { copies, fixed: [], problems: [] };
@@ -87,7 +87,7 @@ test('law: what is carried out leaves nothing to do, whatever selects from what'
   );
 });
 
-test('law: a definition that was written anew, with any version, means the same', () => {
+test('law: a rewritten definition means the same, with any version', () => {
   fc.assert(
     fc.property(DEFINITION, fc.nat(100), (definition, count) => {
       const one = readCopy('one', definitionText({ ...definition, version: count + 1 }));
@@ -103,7 +103,7 @@ test('law: a definition that was written anew, with any version, means the same'
   );
 });
 
-test('names are changed in a ring as far as one of them gets free', async () => {
+test('names are exchanged in a ring as soon as one of them is free', async () => {
   const copy = (digit: number, name: string) =>
     readCopy(`${digit}`, fileOf(digit, name, 'SELECT 1'));
   const side = new MemorySide([copy(1, 'a'), copy(2, 'b')]);
@@ -115,7 +115,7 @@ test('names are changed in a ring as far as one of them gets free', async () => 
   equal(side.copies.get(idOf(1))?.name, 'b');
 });
 
-test('when the service goes away what was done is told, what may be, and what is not', async () => {
+test('when the service disappears, changes are reported as made, uncertain or not begun', async () => {
   const copies = [1, 2, 3, 4].map((digit) =>
     readCopy(`${digit}`, fileOf(digit, `n${digit}`, digit === 1 ? 'SELECT `n9`' : 'SELECT 1')),
   );

@@ -16,7 +16,7 @@ function copyOf(lines: readonly string[], end: string) {
 const LINES = fc.array(fc.constantFrom('a', 'b', '  c', '-- d', ''), { maxLength: 20 });
 const END = fc.constantFrom('\n', '', '\n\n');
 
-test('law: what is shown of a change is a patch that makes it', () => {
+test('law: the shown diff is a patch that makes the change', () => {
   fc.assert(
     fc.property(LINES, END, LINES, END, (left, leftEnd, right, rightEnd) => {
       const [before, after] = [copyOf(left, leftEnd), copyOf(right, rightEnd)];
@@ -27,7 +27,7 @@ test('law: what is shown of a change is a patch that makes it', () => {
   );
 });
 
-test('texts that have little in common are shown whole, the old one first', () => {
+test('texts with little in common are shown whole, the old one first', () => {
   const lines = (word: string) => Array.from({ length: DIFF_LINES_MAX }, (_, row) => word + row);
   const [before, after] = [copyOf(lines('x'), '\n'), copyOf(lines('y'), '\n')];
   const text = changeText({ before, after });

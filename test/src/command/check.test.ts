@@ -94,12 +94,12 @@ const FILES = {
   },
 };
 
-test('definitions that are as they should be end with 0', async () => {
+test('correct definitions end with 0', async () => {
   const { status, out, err } = await check(FILES);
   deepEqual([status, out, err], [0, '2 definitions, 4 calls: all is as it should be\n', '']);
 });
 
-test('how much is done is told before each file of calls', async () => {
+test('progress is reported before each file of calls', async () => {
   const told: (readonly [number, number])[] = [];
   await withFolder(FILES, (folder) =>
     checkFolder(folder, parseSettings({}), (...share) => told.push(share)),
@@ -110,7 +110,7 @@ test('how much is done is told before each file of calls', async () => {
   ]);
 });
 
-test('rows that differ are shown one by one, on both sides', async () => {
+test('differing rows are shown one by one, on both sides', async () => {
   const calls = [
     {
       parameters: { project: 'alpha' },
@@ -148,7 +148,7 @@ test('rows that differ are shown one by one, on both sides', async () => {
   ]);
 });
 
-test('problems of definitions and of references are told with their places', async () => {
+test('problems of definitions and references have their positions', async () => {
   const { status, out } = await check({
     'a.sql': COUNTS.replace('app.errors', 'app.erors'),
     'b.sql': ERRORS.replace('t.id,', 'NO_SUCH(t.id) AS id,'),
@@ -163,7 +163,7 @@ test('problems of definitions and of references are told with their places', asy
   match(out, /^3 definitions, 0 calls: 4 problems, 0 differences$/m);
 });
 
-test('a problem of one definition keeps no other from being checked', async () => {
+test('a problem of one definition does not prevent checks of the others', async () => {
   const { status, out } = await check({ ...FILES, 'bad.sql': 'SELECT 1' });
   equal(status, 1);
   match(out, /2 definitions, 4 calls: 1 problem, 0 differences/);
@@ -216,14 +216,14 @@ for (const [what, files, reason] of [
     /other\.events\.ndjson: there is no other\.sql beside it\n\n.*no other\.expect\.json/,
   ],
 ] as const) {
-  test(`${what} is a problem that names the file`, async () => {
+  test(`${what} is reported with the name of the file`, async () => {
     const { status, out } = await check({ ...ERROR_FILES, ...files });
     equal(status, 1);
     match(out, reason);
   });
 }
 
-test('every problem of a file is told, whatever else is wrong with it', async () => {
+test('every problem of a file is reported', async () => {
   const { status, out } = await check({
     'header.sql': '-- name: a b\n-- max_rows: none\n-- frob: x\n\nSELECT 1 AS n FORM t\n',
     'unused.sql': fileOf(1, 'app.unused', 'SELECT 1 AS n', 'param: a string', 'param: b string'),
@@ -243,7 +243,7 @@ test('every problem of a file is told, whatever else is wrong with it', async ()
   match(out, /\n2 definitions, 0 calls: 6 problems, 0 differences\n$/);
 });
 
-test('with --json programs are told the same', async () => {
+test('--json reports the same for programs', async () => {
   const calls = [{ parameters: { project: 'gamma' }, rows: [{ id: 'x' }] }];
   const { status, out } = await check({ ...FILES, 'errors.expect.json': { ...EXPECTED, calls } }, [
     '--json',
@@ -261,7 +261,7 @@ test('with --json programs are told the same', async () => {
   ]);
 });
 
-test('settings of sources and profile count, and a caller’s own SQL is run in a sandbox', async () => {
+test('settings of sources and profile apply, and a caller’s SQL runs in a sandbox', async () => {
   const sql = 'WITH t AS (SELECT text FROM `shop.orders`) SELECT text FROM t LIMIT 1';
   const { status, out } = await check(
     {
@@ -282,7 +282,7 @@ test('settings of sources and profile count, and a caller’s own SQL is run in 
   deepEqual([status, out], [0, '1 definition, 3 calls: all is as it should be\n']);
 });
 
-test('other words than one folder are not understood, and no folder is a failure', async () => {
+test('other arguments than one folder are a usage error, and a missing folder is a failure', async () => {
   for (const words of [['check'], ['check', 'a', 'b'], ['check', 'a', '--yaml']]) {
     equal((await runWeir(words)).status, 2, words.join(' '));
   }

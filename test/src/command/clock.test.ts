@@ -34,7 +34,7 @@ async function fileIn(path: string): Promise<ClockFile> {
   return new ClockFile(new NodeDisk(), await findStorePath(path));
 }
 
-test('the trusted time is shown with the wait, and nothing is changed', async () => {
+test('the trusted time and the wait are shown, and nothing is changed', async () => {
   await inFolder(async (weir, path) => {
     const before = await (await fileIn(path)).read();
     deepEqual(await weir(), {
@@ -56,7 +56,7 @@ test('the trusted time is shown with the wait, and nothing is changed', async ()
   });
 });
 
-test('--trust makes the time of the machine the trusted one', async () => {
+test('--trust makes the machine’s time the trusted one', async () => {
   await inFolder(async (weir, path) => {
     const { status, out, err } = await weir('--trust');
     deepEqual([status, err], [0, '']);
@@ -68,7 +68,7 @@ test('--trust makes the time of the machine the trusted one', async () => {
   });
 });
 
-test('--trust leaves the folder of a service that runs as it is', async () => {
+test('--trust does not change the folder of a running service', async () => {
   await inFolder(async (weir, path) => {
     const before = await (await fileIn(path)).read();
     const lock = await LockFile.take(join(path, 'lock'), NOW_US);
@@ -84,7 +84,7 @@ test('--trust leaves the folder of a service that runs as it is', async () => {
   });
 });
 
-test('a damaged clock is named, and --trust replaces it', async () => {
+test('a damaged clock is reported, and --trust replaces it', async () => {
   await inFolder(async (weir, path) => {
     await writeFile(join(path, 'store-1', 'clock'), '{}\n');
     const { status, err } = await weir();

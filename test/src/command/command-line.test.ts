@@ -13,7 +13,7 @@ async function refusalOf(...words: readonly string[]): Promise<string> {
   return first!;
 }
 
-test('a flag that there is not is refused with the nearest one, or with all', async () => {
+test('an unknown flag is refused with the nearest one, or with a list of all', async () => {
   equal(
     await refusalOf('tail', 'app.logs', '--projct', 'alpha'),
     'tail has no flag "--projct"; did you mean --project?',
@@ -37,7 +37,7 @@ test('a flag that there is not is refused with the nearest one, or with all', as
   match(await refusalOf('verify', '-j', 'data'), /^verify has no flag "-j"; it has --restore, /);
 });
 
-test('a parameter that is written as a flag, and a flag that is written as a parameter, are seen', async () => {
+test('a parameter written as a flag, and a flag written as a parameter, are recognised', async () => {
   for (const name of ['query', 'explain']) {
     for (const words of [['--project', 'alpha'], ['--project=alpha']]) {
       equal(
@@ -70,7 +70,7 @@ test('a parameter that is written as a flag, and a flag that is written as a par
   );
 });
 
-test('a flag has a value where it takes one, and only there', async () => {
+test('a flag has a value exactly if it takes one', async () => {
   equal(
     await refusalOf('tail', 'app.logs', '--last'),
     '--last must be followed by a value: --last N; got nothing',
@@ -86,16 +86,16 @@ test('a flag has a value where it takes one, and only there', async () => {
   );
 });
 
-test('behind two hyphens all words are arguments, and one hyphen is an argument', async () => {
+test('all words after two hyphens are arguments, and a single hyphen is one', async () => {
   match(await refusalOf('verify', 'a', '--', '--json'), /got "a", "--json"$/);
   match(await refusalOf('verify', 'a', '-'), /got "a", "-"$/);
 });
 
-test('what a stranger may have written reaches the terminal as text', async () => {
+test('text from others is escaped for the terminal', async () => {
   ok(!(await refusalOf('verify', '--\u001b[2J')).includes('\u001b'));
 });
 
-test('no secret is a flag of any command, and none that is given is repeated', async () => {
+test('no secret is a flag of any command, and no given secret is repeated', async () => {
   const secrets = SETTINGS.filter(([, { isSecret }]) => isSecret === true);
   equal(secrets.length, 2);
   for (const [, { variable, alias }] of secrets) {

@@ -6,7 +6,7 @@ import { readText } from '../../support/source-files.ts';
 
 const EXIT = 'Exit status: 0 success, 1 failure or damaged data, 2 usage error.\n';
 
-test('the help lists every command in one line each', async () => {
+test('the help lists each command in one line', async () => {
   for (const words of [['--help'], ['-h']]) {
     const { status, out, err } = await runWeir(words);
     assert.deepEqual([status, err], [0, '']);
@@ -20,7 +20,7 @@ test('the help lists every command in one line each', async () => {
 });
 
 for (const { name, summary, read } of COMMANDS) {
-  test(`weir ${name} --help shows usage, flags and exit statuses, and no other flag is taken`, async () => {
+  test(`weir ${name} --help shows usage, flags and exit status, and no other flag is accepted`, async () => {
     const { status, out, err } = await runWeir([name, '--help']);
     assert.deepEqual([status, err], [0, '']);
     assert.ok(out.includes(`\n  weir ${name}`), out);
@@ -41,7 +41,7 @@ for (const { name, summary, read } of COMMANDS) {
   });
 }
 
-test('a word that is no command is told with all there are, and the nearest', async () => {
+test('an unknown command is reported with the nearest and all commands', async () => {
   const near = await runWeir(['explian', 'logs.all']);
   assert.deepEqual([near.status, near.out], [2, '']);
   assert.match(near.err, /got "explian"; did you mean explain\?/);
@@ -55,7 +55,7 @@ test('a word that is no command is told with all there are, and the nearest', as
   assert.equal(more.status, 2);
 });
 
-test('docs/cli.md has every command', () => {
+test('docs/cli.md describes every command', () => {
   const [, table] =
     /^\| command \|.*\n\|[-| ]+\|\n((?:\|.*\n)+)/m.exec(readText('docs/cli.md')) ?? [];
   assert.ok(table !== undefined, 'docs/cli.md has a table that begins | command |');

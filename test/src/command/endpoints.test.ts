@@ -87,7 +87,7 @@ function lastLine({ status, out, err }: Ended): string {
   return out.trimEnd().split('\n').at(-1)!;
 }
 
-test('list shows what there is, and where it comes from', async () => {
+test('list shows all definitions and their origins', async () => {
   await make(fileOf(1, 'app.count', COUNT, 'cache: 60s', 'description: How many'));
   const { status, out, err } = await weir(['list']);
   deepEqual([status, err], [0, '']);
@@ -138,7 +138,7 @@ test('list shows the parameters of each definition', async () => {
   ]);
 });
 
-test('push makes, changes and leaves alone, and then there is nothing to be done', async () => {
+test('push creates, changes and skips definitions, and a second push has nothing to do', async () => {
   const changed = fileOf(1, 'app.new-name', `-- Why it counts.\n${COUNT}`);
   await make(fileOf(1, 'app.old-name', COUNT));
   await make(fileOf(3, 'app.alone', COUNT));
@@ -180,7 +180,7 @@ test('push makes, changes and leaves alone, and then there is nothing to be done
   deepEqual(await service.names(), ['of.folder', 'app.new-name', 'app.two']);
 });
 
-test('what means the same is no difference, however it is written', async () => {
+test('definitions of the same meaning do not differ, however they are written', async () => {
   await make(fileOf(1, 'app.count', SINCE, 'max_rows: 1000', 'param: since timestamp'));
   const other = `-- name:app.count\n--version: 7\n-- param:   since   timestamp\n-- id: ${idOf(1).toUpperCase()}\n\n\n${SINCE}\n\n`;
   await write('count.sql', other);
@@ -195,7 +195,7 @@ test('what means the same is no difference, however it is written', async () => 
   match(await kept(1), /cache\[supabase\]/);
 });
 
-test('what others select from goes first, and goes last when it is taken away', async () => {
+test('a definition is created after those it selects from, and removed before them', async () => {
   await write('1.sql', fileOf(1, 'a.outer', 'SELECT n FROM `b.middle`'));
   await write('2.sql', fileOf(2, 'b.middle', 'SELECT n FROM `c.inner`'));
   await write('3.sql', fileOf(3, 'c.inner', COUNT));
@@ -211,7 +211,7 @@ test('what others select from goes first, and goes last when it is taken away', 
   deepEqual(await service.names(), ['of.folder']);
 });
 
-test('a change below another definition does not keep that from being changed', async () => {
+test('a change of a definition does not prevent a change of one that selects from it', async () => {
   const outer = (alias: string) => fileOf(2, 'b.outer', `SELECT n AS ${alias} FROM \`a.inner\``);
   await make(fileOf(1, 'a.inner', COUNT));
   await make(outer('x'));
@@ -224,7 +224,7 @@ test('a change below another definition does not keep that from being changed', 
   ]);
 });
 
-test('what the service refuses is told in its words, and the rest is done', async () => {
+test('refusals of the service are shown in its words, and all other changes are made', async () => {
   await make(fileOf(4, 'app.used', COUNT));
   await make(fileOf(5, 'app.user', 'SELECT n FROM `app.used`'));
   await write('1.sql', fileOf(1, 'a.round', 'SELECT n FROM `b.round`'));
@@ -246,7 +246,7 @@ test('what the service refuses is told in its words, and the rest is done', asyn
   deepEqual(await service.names(), ['of.folder', 'app.used', 'app.user', 'c.right']);
 });
 
-test('what has changed since it was shown is refused, on either side', async () => {
+test('a definition that changed since the diff is not overwritten, on either side', async () => {
   const files = [1, 2, 3].map((digit) => fileOf(digit, `app.n${digit}`, COUNT));
   for (const text of files.slice(0, 2)) await make(text);
   for (const [index, text] of files.entries()) {
@@ -282,7 +282,7 @@ test('what has changed since it was shown is refused, on either side', async () 
   deepEqual([await read('1.sql'), await read('3.sql')], [mine, files[2]]);
 });
 
-test('pull writes files as they were sent, to the names that they have, and takes away on demand', async () => {
+test('pull writes files unchanged under their existing names, and removes files on demand', async () => {
   const text = fileOf(1, 'app.count', `-- Why it counts.\n\n${COUNT} -- All.`);
   await make(text);
   await make(fileOf(2, 'app.renamed', COUNT));
@@ -315,7 +315,7 @@ test('pull writes files as they were sent, to the names that they have, and take
   equal(await readFile(join(fresh, 'app.count.sql'), 'utf8'), text);
 });
 
-test('files that are no definitions stop push, and are left alone by pull', async () => {
+test('files that are not definitions stop push, and pull ignores them', async () => {
   await make(fileOf(1, 'app.count', COUNT));
   const broken = '-- frob: 1\nSELECT 1\n';
   await write('app.count.sql', broken);
@@ -333,7 +333,7 @@ test('files that are no definitions stop push, and are left alone by pull', asyn
   match(await kept(1), /app\.count/);
 });
 
-test('what the service has and cannot call stops pull, and push mends it', async () => {
+test('a definition that the service cannot parse stops pull, and push repairs it', async () => {
   const stored = join(await findStorePath(service.dataDir), 'endpoints');
   await mkdir(stored, { recursive: true });
   await writeFile(join(stored, `${idOf(1)}.sql`), fileOf(1, 'app.count', 'SELECT n FROM `gone`'));
@@ -351,7 +351,7 @@ test('what the service has and cannot call stops pull, and push mends it', async
   deepEqual(await service.problems(), []);
 });
 
-test('list names on standard error what is not in force as its file says', async () => {
+test('list reports on standard error what is not in force', async () => {
   await service.write('wrong.sql', fileOf(8, 'app.wrong', 'SELECT 1 AS x 2 AS y'));
   await service.reload();
   const { status, out, err } = await weir(['list', '--json']);
@@ -369,7 +369,7 @@ test('list names on standard error what is not in force as its file says', async
   equal((await weir(['list'])).err, '');
 });
 
-test('what is built in or of ENDPOINTS_DIR is left alone, and a clash with it is told', async () => {
+test('built-in definitions and those of ENDPOINTS_DIR are never changed, and a clash is reported', async () => {
   const logsAll = (await service.ask({ path: '/api/endpoints' })).json.result.find(
     ({ name }: { name: string }) => name === 'logs.all',
   );
@@ -387,7 +387,7 @@ test('what is built in or of ENDPOINTS_DIR is left alone, and a clash with it is
   deepEqual((await readdir(folder)).sort(), ['1.sql', '2.sql', '3.sql']);
 });
 
-test('without a terminal --yes is needed, and a no changes nothing', async () => {
+test('without a terminal, --yes is required, and answering no changes nothing', async () => {
   await write('1.sql', fileOf(1, 'app.count', COUNT));
   const alone = await push();
   equal(alone.status, 2);
@@ -400,7 +400,7 @@ test('without a terminal --yes is needed, and a no changes nothing', async () =>
   equal(await kept(1), '404');
 });
 
-test('with --json programs are told of each change, and of what came of it', async () => {
+test('--json reports each change and its result', async () => {
   await make(fileOf(1, 'app.count', COUNT));
   await make(fileOf(2, 'app.alone', COUNT));
   await write('1.sql', fileOf(1, 'app.count', COUNT.replace('AS n', 'AS m')));
@@ -435,7 +435,7 @@ test('with --json programs are told of each change, and of what came of it', asy
   deepEqual(told.alone, []);
 });
 
-test('with --json a folder that agrees ends with 0, and what is not understood is told', async () => {
+test('--json ends with 0 for equal sides, and reports what is not understood', async () => {
   await make(fileOf(1, 'app.count', COUNT));
   const pulled = await pull('--yes', '--json');
   equal(pulled.status, 0);
@@ -463,7 +463,7 @@ test('an unreachable service, and a token that may not manage, change nothing', 
   equal(await kept(1), '404');
 });
 
-test('a text is shown without anything that a terminal would act on', async () => {
+test('shown text is escaped for the terminal', async () => {
   await write('1.sql', fileOf(1, 'app.count', `SELECT '\u001b[2J' AS n`));
   const { out } = await push('--dry-run');
   match(out, /SELECT '\\u001b\[2J' AS n/);

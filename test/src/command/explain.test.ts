@@ -65,7 +65,7 @@ async function explained(path: string): Promise<Named> {
   return (await answer.json()) as Named;
 }
 
-test('a call with explain=true is answered with a text in sections', async () => {
+test('explain=true answers a call with a text in sections', async () => {
   const answer = await ask(`${STATS}?project=alpha&interval=1hr&explain=true`);
   const text = await answer.text();
   assert.equal(answer.status, 200, text);
@@ -84,7 +84,7 @@ test('a call with explain=true is answered with a text in sections', async () =>
   assert.match(text, /^ {2}rows {5}4 scanned, 0 from memo$/m);
 });
 
-test('every operator tells the rows it gave, and the scan what it left out', async () => {
+test('each operator shows its rows, and the scan what it skipped', async () => {
   const { name, physical, run } = await explained(
     `${STATS}?project=alpha&interval=1hr&explain=true`,
   );
@@ -110,7 +110,7 @@ test('every operator tells the rows it gave, and the scan what it left out', asy
   assert.deepEqual([scan!.rowsScanned, scan!.segmentRowCount, scan!.rowsFromMemo], [4, 5, 0]);
 });
 
-test('what the snapshot leaves out is told by its reason: no such project, no such time', async () => {
+test('segments left out of the snapshot are shown by reason: no such project, no such time', async () => {
   const stranger = await explained(`${STATS}?project=gamma&interval=1hr&explain=true`);
   const [byProject] = stranger.run!.scans;
   assert.deepEqual([byProject!.segmentsSkippedByTime, byProject!.segmentsSkippedByProject], [0, 1]);
@@ -125,7 +125,7 @@ test('what the snapshot leaves out is told by its reason: no such project, no su
   assert.equal(byTime!.rowsScanned, 0);
 });
 
-test('the parameters may stand in a body', async () => {
+test('the parameters may be in a body', async () => {
   const answer = await ask(`${STATS}?explain=true`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
@@ -134,7 +134,7 @@ test('the parameters may stand in a body', async () => {
   assert.match(await answer.text(), /@interval = '7day'/);
 });
 
-test('explain=false is a call as any other', async () => {
+test('explain=false is an ordinary call', async () => {
   const answer = await ask(`${STATS}?project=alpha&interval=1hr&explain=false`);
   assert.equal(((await answer.json()) as { result: unknown[] }).result.length, 2);
 });
@@ -152,7 +152,7 @@ for (const { query, token, status, code } of [
   });
 }
 
-test('a call that only reads is not kept from the answer itself', async () => {
+test('a token that may only call gets the answer', async () => {
   assert.equal((await ask(`${STATS}?project=alpha`, { token: READER })).status, 200);
 });
 
@@ -166,14 +166,14 @@ function command(
 
 const WORDS = ['functions.invocation-stats', 'project=alpha', 'interval=1hr'];
 
-test('the command shows what the running service tells', async () => {
+test('the command shows the explanation of the running service', async () => {
   const { status, out, err } = await command([...WORDS, '--url', service.url]);
   assert.deepEqual([status, err], [0, '']);
   assert.match(out, /^query functions\.invocation-stats$/m);
   assert.match(out, /4 scanned, 0 from memo/);
 });
 
-test('the command gives the same as JSON', async () => {
+test('the command shows the same as JSON', async () => {
   const { status, out } = await command([...WORDS, '--json', '--url', service.url]);
   const { name, run } = JSON.parse(out) as Named;
   assert.deepEqual([status, name, run?.rowCount], [0, 'functions.invocation-stats', 2]);
@@ -185,7 +185,7 @@ test('a definition may be named by its id', async () => {
   assert.equal(status, 0);
 });
 
-test('without a service the plans are shown, and that they were not run', async () => {
+test('without a service, the plans are shown with a note that they were not run', async () => {
   for (const [words, environment, reason] of [
     [[], {}, 'PRIVATE_ACCESS_TOKEN must hold the token of the service; it is not set'],
     [['--plan-only'], { PRIVATE_ACCESS_TOKEN: MANAGER }, '--plan-only was given'],
@@ -199,7 +199,7 @@ test('without a service the plans are shown, and that they were not run', async 
   }
 });
 
-test('a service that was named must be there, and take the token', async () => {
+test('a service named with --url must be reachable and accept the token', async () => {
   const none = await command([...WORDS, '--url', 'http://127.0.0.1:1']);
   assert.deepEqual([none.status, none.out], [1, '']);
   assert.match(none.err, /no service answers at http:\/\/127\.0\.0\.1:1/);
@@ -209,7 +209,7 @@ test('a service that was named must be there, and take the token', async () => {
   assert.match(refused.err, /not known/);
 });
 
-test('slips are told with the nearest name, by the service and without it', async () => {
+test('mistakes are reported with the nearest name, with and without a service', async () => {
   for (const tail of [['--plan-only'], ['--url', service.url]]) {
     for (const { words, hint } of [
       {
@@ -234,7 +234,7 @@ test('slips are told with the nearest name, by the service and without it', asyn
   }
 });
 
-test('the help tells of the settings it reads', async () => {
+test('the help lists the settings that the command reads', async () => {
   const { status, out } = await command(['--help']);
   assert.equal(status, 0);
   assert.match(out, /weir explain DEFINITION/);

@@ -39,7 +39,7 @@ async function withFolder(use: (folder: DataFolder) => Promise<void>): Promise<v
 }
 
 for (const name of ['inspect', 'verify'] as const) {
-  test(`weir ${name} --help shows its help wherever it stands, and ends with 0`, async () => {
+  test(`weir ${name} accepts --help in any position and ends with 0`, async () => {
     const { status, out, err } = await run(name, '--help');
     assert.deepEqual([status, err], [0, '']);
     assert.ok(out.includes(`weir ${name} DATA_DIR`));
@@ -48,7 +48,7 @@ for (const name of ['inspect', 'verify'] as const) {
     }
   });
 
-  test(`weir ${name} ends with 2 when it is not understood, and says what was wrong`, async () => {
+  test(`weir ${name} ends with 2 for a usage error and explains it`, async () => {
     for (const [words, sentence] of [
       [[], `${name} must be followed by one data folder; got nothing`],
       [[''], `${name} must be followed by one data folder; got nothing`],
@@ -62,7 +62,7 @@ for (const name of ['inspect', 'verify'] as const) {
     }
   });
 
-  test(`weir ${name} ends with 1 when there is no such folder, or it is not one of weir`, async () => {
+  test(`weir ${name} ends with 1 for a missing folder and for one that is not weir’s`, async () => {
     const other = join(temporary, name);
     await mkdir(join(other, 'log'), { recursive: true });
     await writeFile(join(other, 'log', 'syslog'), '');
@@ -91,7 +91,7 @@ for (const name of ['inspect', 'verify'] as const) {
     assert.deepEqual([status, err], [0, '']);
   });
 
-  test(`weir ${name} changes nothing, and takes no lock`, async () => {
+  test(`weir ${name} changes nothing and takes no lock`, async () => {
     await withFolder(async (folder) => {
       const lock = await LockFile.take(join(folder.path, 'lock'), at(1), {
         ...{ beatMs: 3_600_000, watchMs: 1, lookMs: 1 },
@@ -105,7 +105,7 @@ for (const name of ['inspect', 'verify'] as const) {
   });
 }
 
-test('an inspection shows events, times, sources, and what of the log is in no segment file', async () => {
+test('an inspection shows events, times, sources, and which part of the log is in no segment file', async () => {
   await withFolder(async ({ path }) => {
     const { status, out } = await run('inspect', path);
     assert.equal(status, 0);
@@ -123,7 +123,7 @@ test('an inspection shows events, times, sources, and what of the log is in no s
   });
 });
 
-test('an inspection as JSON has the same numbers, and each segment file when asked for', async () => {
+test('an inspection as JSON has the same numbers, and each segment file on request', async () => {
   await withFolder(async ({ path }) => {
     const brief = JSON.parse((await run('inspect', path, '--json')).out);
     assert.deepEqual([brief.folder, brief.lock, brief.eventCount], [path, null, 4]);
@@ -139,7 +139,7 @@ test('an inspection as JSON has the same numbers, and each segment file when ask
   });
 });
 
-test('an inspection tells who has the folder, and who died with it', async () => {
+test('an inspection shows which process has the folder, or that its owner has died', async () => {
   await withFolder(async (folder) => {
     const path = join(folder.path, 'lock');
     const lock = await LockFile.take(path, at(1));
@@ -159,7 +159,7 @@ test('an inspection tells who has the folder, and who died with it', async () =>
   });
 });
 
-test('damage is told with its cost: an inspection ends with 0, a verification with 1', async () => {
+test('damage is shown with its consequences: an inspection ends with 0, a verification with 1', async () => {
   await withFolder(async (folder) => {
     await folder.turn(join(folder.path, SEGMENT), 20);
     await folder.turn(folder.logFile(1), 70);
@@ -184,7 +184,7 @@ test('damage is told with its cost: an inspection ends with 0, a verification wi
   });
 });
 
-test('a verification of what is whole says so with its numbers', async () => {
+test('a verification of intact data says so with its numbers', async () => {
   await withFolder(async ({ path }) => {
     const { status, out } = await run('verify', path);
     assert.equal(status, 0);
@@ -195,7 +195,7 @@ test('a verification of what is whole says so with its numbers', async () => {
   });
 });
 
-test('a file of another version ends a verification with 1, and is not called damaged', async () => {
+test('a folder of another version ends a verification with 1 and is not called damaged', async () => {
   await withFolder(async (folder) => {
     const bytes = await readFile(folder.logFile(1));
     bytes.writeUInt32LE(2, 8);
@@ -208,7 +208,7 @@ test('a file of another version ends a verification with 1, and is not called da
   });
 });
 
-test('what was cut off at the end of the log is shown, and ends a verification with 0', async () => {
+test('an incomplete record at the end of the log is shown and ends a verification with 0', async () => {
   await withFolder(async (folder) => {
     const bytes = await readFile(folder.logFile(1));
     await writeFile(folder.logFile(1), bytes.subarray(0, bytes.length - 3));
@@ -226,7 +226,7 @@ async function setAside({ path }: DataFolder): Promise<string> {
   return aside;
 }
 
-test('a verification says which files in quarantine are whole, and puts them back only when it is told to', async () => {
+test('a verification lists intact files in quarantine and restores them only on request', async () => {
   await withFolder(async (folder) => {
     const aside = await setAside(folder);
     const name = relative(folder.path, aside);
@@ -249,7 +249,7 @@ test('a verification says which files in quarantine are whole, and puts them bac
   });
 });
 
-test('a file in quarantine stays where it is damaged, where its rows are there, or where its place is taken', async () => {
+test('a file stays in quarantine if it is damaged, its rows exist, or its name is taken', async () => {
   await withFolder(async (folder) => {
     const whole = await readFile(join(folder.path, SEGMENT));
     const aside = await setAside(folder);
@@ -274,7 +274,7 @@ test('a file in quarantine stays where it is damaged, where its rows are there, 
   });
 });
 
-test('nothing is put back in a folder that is in use', async () => {
+test('nothing is restored in a folder in use', async () => {
   await withFolder(async (folder) => {
     const aside = await setAside(folder);
     const lock = await LockFile.take(join(folder.path, 'lock'), at(1));
@@ -286,7 +286,7 @@ test('nothing is put back in a folder that is in use', async () => {
   });
 });
 
-test('bytes are written in the unit that leaves them short', () => {
+test('sizes are formatted in the unit that makes them short', () => {
   const texts = [0, 1, 1023, 1024, 1024 * 1023.9, 1024 * 1023.96, 2 ** 30, 2 ** 50].map(byteText);
   assert.deepEqual(texts, [
     ...['0 bytes', '1 byte', '1023 bytes', '1.0 KiB', '1023.9 KiB', '1.0 MiB', '1.0 GiB'],

@@ -48,7 +48,7 @@ async function startAndStop(dataDir: string): Promise<Ended & { health: number }
   return { ...ended, health };
 }
 
-test('it starts, prints its new tokens and never logs them, and ends with 0 at SIGTERM', async () => {
+test('start prints new tokens, never logs them, and ends with 0 at SIGTERM', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'weir-'));
   try {
     const ended = await startAndStop(dataDir);
@@ -68,7 +68,7 @@ test('it starts, prints its new tokens and never logs them, and ends with 0 at S
   }
 });
 
-test('wrong settings end it with 1 and every problem, without a stack', async () => {
+test('invalid settings end a start with 1 and every problem, without a stack trace', async () => {
   const { code, err } = await run(['start'], { PORT: 'x', RETENTION_DAYS: '-1' });
   assert.equal(code, 1);
   const { event, error } = JSON.parse(err);
@@ -76,7 +76,7 @@ test('wrong settings end it with 1 and every problem, without a stack', async ()
   assert.match(error, /^PORT must be .*\nRETENTION_DAYS must be .*$/);
 });
 
-test('a wrong definition file ends a strict start with 1, its place and a caret', async () => {
+test('an invalid definition file ends a strict start with 1, its position and a caret', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'weir-'));
   try {
     const endpointsDir = join(folder, 'endpoints');
@@ -93,7 +93,7 @@ test('a wrong definition file ends a strict start with 1, its place and a caret'
   }
 });
 
-test('the version is printed, and an unknown command is told with the nearest', async () => {
+test('the version is printed, and an unknown command is reported with the nearest', async () => {
   const [version, word] = await Promise.all([run(['--version'], {}), run(['strat'], {})]);
   assert.deepEqual([version.code, version.err], [0, '']);
   assert.match(version.out, /^\d+\.\d+\.\d+\n$/);

@@ -51,7 +51,7 @@ function eventOf(project: string, n: number | string): string {
   return `{"project":"${project}","metadata":{"n":${n}}}`;
 }
 
-test('a file of lines, of a list and of values one after another are posted alike', async () => {
+test('files of lines, of a list and of consecutive values are posted alike', async () => {
   const [one, two] = [1, 2].map((n) => eventOf('P', n)) as [string, string];
   const pretty = (text: string): string => JSON.stringify(JSON.parse(text), null, 2);
   const forms = [
@@ -72,7 +72,7 @@ test('a file of lines, of a list and of values one after another are posted alik
   }
 });
 
-test('digits and bytes are posted as they stand', async () => {
+test('digits and bytes are posted unchanged', async () => {
   const file = join(folder, 'events.ndjson');
   await writeFile(file, `${eventOf('digits', '9007199254740993')}\n`);
   assert.equal((await post([file, '--source', SOURCE])).status, 0);
@@ -86,7 +86,7 @@ test('digits and bytes are posted as they stand', async () => {
   assert.deepEqual([status, err.slice(0, 30)], [0, 'line 1: bytes that are not UTF']);
 });
 
-test('each refused event is told with its place, and all others are stored', async () => {
+test('each refused event is reported with its position, and all others are stored', async () => {
   const lines = [eventOf('refused', 1), 'no JSON', '', '[]', eventOf('refused', 2)];
   const { status, out, err } = await post(['-', '--source', SOURCE], lines.join('\n'));
   assert.deepEqual([status, out], [1, '2 events stored\n']);
@@ -99,7 +99,7 @@ test('each refused event is told with its place, and all others are stored', asy
   assert.match(listed.err, /\n… and 50 more events\n150 events refused\n$/);
 });
 
-test('a file of many events goes in several requests, and none is lost', async () => {
+test('a file of many events is sent in several requests without loss', async () => {
   const events = Array.from({ length: 25_000 }, (_, n) => eventOf('many', n));
   const { status, out, err } = await post(['-', '--source', SOURCE], events.join('\n'));
   assert.deepEqual([status, out, err], [0, '25,000 events stored\n', '']);
@@ -108,7 +108,7 @@ test('a file of many events goes in several requests, and none is lost', async (
   assert.equal(stored.length, 25_000);
 });
 
-test('what is cut off is refused or told', async () => {
+test('truncated input is refused or reported', async () => {
   const cut = await post(['-', '--source', SOURCE], `[${eventOf('cut', 1)},{"project":`);
   assert.deepEqual([cut.status, cut.out], [1, '0 events stored\n']);
   assert.match(cut.err, /the list of events must end with \]; got the end of the file/);
@@ -118,7 +118,7 @@ test('what is cut off is refused or told', async () => {
   assert.match(long.err, /a post has at most 12000000 bytes; line 1 has more/);
 });
 
-test('words that post nothing are told', async () => {
+test('arguments that post nothing are usage errors', async () => {
   const wrong: readonly (readonly [readonly string[], number, RegExp])[] = [
     [[], 2, /^post must be followed by one file, or - for standard input; got nothing/],
     [['-'], 2, /--source must name the source; got none/],
@@ -141,7 +141,7 @@ test('words that post nothing are told', async () => {
   assert.match(err, /PUBLIC_ACCESS_TOKEN or PRIVATE_ACCESS_TOKEN must hold a token/);
 });
 
-test('the token for posts goes first', async () => {
+test('the token for posts takes precedence', async () => {
   const environment = { PUBLIC_ACCESS_TOKEN: 'a-public-token', PRIVATE_ACCESS_TOKEN: 'none' };
   const words = ['post', '-', '--source', SOURCE, '--url', service.url];
   const { status } = await runWeir(words, { environment, input: eventOf('public', 1) });
@@ -178,7 +178,7 @@ async function withRefusals(
   return bodies;
 }
 
-test('a request that is refused for now is sent again, and not for ever', async () => {
+test('a temporarily refused request is retried a limited number of times', async () => {
   const taken = await withRefusals(2, async (url) => {
     const { status, out, err } = await post(['-', '--source', 'a'], '{"a":1}', url);
     assert.deepEqual([status, out], [0, '1 event stored\n']);
@@ -193,13 +193,13 @@ test('a request that is refused for now is sent again, and not for ever', async 
   assert.equal(refused.length, 11);
 });
 
-test('where no service answers nobody knows what is stored', async () => {
+test('without an answer, the report says that it is unknown what was stored', async () => {
   const { status, err } = await post(['-', '--source', 'a'], '{}', 'http://127.0.0.1:1');
   assert.equal(status, 1);
   assert.match(err, /no service answers at .*\nline 1 may be stored, and nothing after it\n$/);
 });
 
-test('law: events are the same however a file comes in pieces', async () => {
+test('law: events are the same however the file is divided into reads', async () => {
   const texts = [
     '{"a":"}{\\"[,"}\n{"b":2}\n\n x \n',
     '[{"a":"]\\\\"},\n 2 , [3,[4]],"x,y"]  ',

@@ -48,7 +48,7 @@ function query(words: readonly string[], token = 'a-private-token'): Promise<End
 
 const CALL = ['app.logs', 'project=alpha'];
 
-test('rows are shown as a table, in which nothing moves the cursor', async () => {
+test('rows are shown as a table, with terminal escapes neutralised', async () => {
   const { status, out, err } = await query(CALL);
   assert.deepEqual([status, err], [0, '']);
   assert.deepEqual(
@@ -68,7 +68,7 @@ test('rows are shown as a table, in which nothing moves the cursor', async () =>
   assert.match(one.out, /^a1 {2}null\n1 row\n$/m);
 });
 
-test('the answer is given in other forms as the service gives it', async () => {
+test('other formats show the answer as the service sends it', async () => {
   const ask = async (format: string) =>
     (await service.ask('GET', `/api/endpoints/app.logs.${format}?project=alpha`)).text;
   for (const format of ['csv', 'ndjson']) {
@@ -81,7 +81,7 @@ test('the answer is given in other forms as the service gives it', async () => {
   assert.deepEqual([none.status, none.out], [0, '']);
 });
 
-test('slips end with 2 and a sentence, and what stands in the way with 1', async () => {
+test('mistakes end with 2 and an explanation, failures with 1', async () => {
   for (const [words, sentence] of [
     [[], 'query must be followed by the name of a definition; got nothing'],
     [['app.log'], 'there is no definition "app.log"; did you mean app.logs?'],
@@ -130,7 +130,7 @@ test('slips end with 2 and a sentence, and what stands in the way with 1', async
   assert.match(unset.err, /PRIVATE_ACCESS_TOKEN must hold a token of the service; it is not set/);
 });
 
-test('the help of a definition has its parameters, and is help all the same where these are not known', async () => {
+test('the help of a definition lists its parameters, and is shown even if these are unavailable', async () => {
   const { status, out, err } = await query(['app.logs', '--help']);
   assert.deepEqual([status, err], [0, '']);
   assert.match(out, /^weir query - run a saved query/);
@@ -156,7 +156,7 @@ test('the help of a definition has its parameters, and is help all the same wher
   assert.doesNotMatch(general.out, /Parameters of/);
 });
 
-test('a token that may call and not see definitions will do', async () => {
+test('a token that may call but not list definitions suffices', async () => {
   const granted = await Granted.of(service);
   const { status, out } = await query(CALL, granted.token('query, all'));
   assert.equal(status, 0);

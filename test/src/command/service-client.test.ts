@@ -10,7 +10,7 @@ function read(url: string): string | undefined {
   return urlOption(new CommandWords(given));
 }
 
-test('an address is a URL of HTTP, or what would follow http:// in one', () => {
+test('an address is an HTTP URL with or without http://', () => {
   for (const [given, url] of [
     ['localhost:4000', 'http://localhost:4000'],
     ['logs.example.com', 'http://logs.example.com'],
@@ -24,7 +24,7 @@ test('an address is a URL of HTTP, or what would follow http:// in one', () => {
   }
 });
 
-test('what is no address is refused in one sentence', () => {
+test('a text that is no address is refused in one sentence', () => {
   for (const given of [
     ...['', '4000', ':4000', '-x', '/api', 'localhost:port', 'localhost:65536', 'http://'],
     ...['http:/localhost', 'https:localhost', 'ftp://localhost', 'file:///data', 'a b', '[::1'],
@@ -42,7 +42,7 @@ test('what is no address is refused in one sentence', () => {
   }
 });
 
-test('every command that asks a service takes an address without http://', async () => {
+test('every command that asks a service accepts an address without http://', async () => {
   const service = await ServiceUnderTest.start();
   try {
     const url = service.url.replace('http://', '');

@@ -17,7 +17,7 @@ function sources(words: readonly string[], token = TOKEN): Promise<Ended> {
   return runWeir(['sources', ...words, '--url', service.url], { environment });
 }
 
-test('sources are made and listed', async () => {
+test('sources are created and listed', async () => {
   const made = await sources(['add', 'app.logs', '--project-path', 'metadata.tenant']);
   assert.deepEqual(made, {
     status: 0,
@@ -36,7 +36,7 @@ test('sources are made and listed', async () => {
   assert.deepEqual(JSON.parse((await sources(['--json'])).out), result);
 });
 
-test('who may not manage sees no sizes, and makes no source', async () => {
+test('a token that may not manage sees no sizes and creates no source', async () => {
   const { status, out } = await sources(['list'], 'a-public-token');
   assert.equal(status, 0);
   assert.match(out, /^name +project path +id\n/);
@@ -44,7 +44,7 @@ test('who may not manage sees no sizes, and makes no source', async () => {
   assert.deepEqual([refused.status, refused.out], [1, '']);
 });
 
-test('words that make no source are told', async () => {
+test('arguments that make no source are usage errors', async () => {
   await sources(['add', 'shop.logs']);
   const wrong: readonly (readonly [readonly string[], number, RegExp])[] = [
     [['frob'], 2, /^sources must be followed by list or add; got "frob"/],
@@ -65,7 +65,7 @@ test('words that make no source are told', async () => {
   }
 });
 
-test('in the profile of the analytics container sources are listed the same', async () => {
+test('in the profile supabase, sources are listed the same', async () => {
   const other = await ServiceUnderTest.start({ PROFILE: 'supabase' });
   try {
     const words = ['sources', '--json', '--url', other.url];

@@ -37,7 +37,7 @@ async function startAndEnd({
   }
 }
 
-test('settings are given as flags, which win over the environment', async () => {
+test('settings are given as flags, which override the environment', async () => {
   const { status, out, err } = await startAndEnd({
     flags: ['--retention-days', '7', '--memory-limit=512MiB', '--sources', 'a.b'],
     environment: { RETENTION_DAYS: 'wrong', DATA_DIR: '/nowhere/at/all', SOURCES: 'c.d' },
@@ -49,7 +49,7 @@ test('settings are given as flags, which win over the environment', async () => 
   ok(!out.includes('c.d'));
 });
 
-test('a wrong flag is a usage error with its name, what is allowed and what was got', async () => {
+test('a wrong flag is a usage error with its name, the allowed values and the given one', async () => {
   const words = ['start', '--port', '65536', '--memo-limit', 'x', '--host='];
   const environment = { WORKERS: '0' };
   const { status, out, err } = await runWeir(words, { environment, isTerminal: true });
@@ -68,7 +68,7 @@ test('a wrong flag is a usage error with its name, what is allowed and what was 
   match(kept.err, /^--cache-limit and MEMO_LIMIT may be \d+ bytes together with a MEMORY_LIMIT of/);
 });
 
-test('a variable with a slip in its name is a warning with the near name, and stops nothing', async () => {
+test('a misspelled variable is a warning with the nearest name and does not stop the start', async () => {
   const { status, out, err } = await startAndEnd({ environment: { MEMORY_LIMT: '1GiB' } });
   equal(status, 0, err);
   match(out, /^ {2}warning +the variable MEMORY_LIMT is not read; did you mean MEMORY_LIMIT\?$/m);
@@ -82,7 +82,7 @@ function entriesOf(text: string): readonly Readonly<Record<string, unknown>>[] {
     .map((line) => JSON.parse(line));
 }
 
-test('where no terminal is, every line is a JSON object, with new tokens and what to set them as', async () => {
+test('without a terminal every line is a JSON object, including new tokens and their variables', async () => {
   const environment = { MEMORY_LIMT: '1GiB', FROZEN_NOW: '2026-01-15T12:00:00Z' };
   const { status, out, err } = await startAndEnd({ environment, isTerminal: false });
   equal(status, 0, err);
@@ -108,7 +108,7 @@ test('where no terminal is, every line is a JSON object, with new tokens and wha
   ok(entriesOf(err).some(({ event }) => event === 'started'));
 });
 
-test('where no terminal is, a start that fails says so in a line of JSON', async () => {
+test('without a terminal a failed start is reported as a line of JSON', async () => {
   for (const [words, environment, status, error] of [
     [['start'], { WORKERS: '0' }, 1, 'WORKERS must be a whole number from 1 to 256; got "0"'],
     [['start', '--port', 'x'], {}, 2, '--port must be a whole number from 0 to 65535; got "x"'],
@@ -122,7 +122,7 @@ test('where no terminal is, a start that fails says so in a line of JSON', async
   }
 });
 
-test('the lines that a terminal is shown work when they are pasted', async () => {
+test('the lines shown at a terminal work when pasted', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'weir-'));
   const end = new AbortController();
   let answer: Promise<unknown> | undefined;
@@ -153,7 +153,7 @@ test('the lines that a terminal is shown work when they are pasted', async () =>
   }
 });
 
-test('where the start fails, it names variables with slips, too', async () => {
+test('a failed start also reports misspelled variables', async () => {
   const environment = { DTA_DIR: '/x', WORKERS: '0' };
   const { status, err } = await runWeir(['start'], { environment, isTerminal: true });
   equal(status, 1);
@@ -163,7 +163,7 @@ test('where the start fails, it names variables with slips, too', async () => {
   );
 });
 
-test('the help has every setting with its variable, value and default, and every flag but those of secrets', async () => {
+test('the help has every setting with its variable, value and default, and every flag except those of secrets', async () => {
   const { out } = await runWeir(['start', '--help']);
   const text = out.replaceAll(/\s+/g, ' ');
   for (const [, setting] of SETTINGS) {

@@ -12,7 +12,7 @@ function made(digit: number): SideChange {
   return { before: undefined, after: readCopy(`${digit}.sql`, text) };
 }
 
-test('a program is told which change may be done or not, and which were not begun', () => {
+test('a program learns which change is uncertain and which were not begun', () => {
   const changes = [made(1), made(2), made(3), made(4)];
   const [first, second, third, fourth] = changes as [
     SideChange,

@@ -81,7 +81,7 @@ class Tail {
   }
 }
 
-test('events are shown as lines, from the last ones on, until Ctrl-C', async () => {
+test('events are shown as lines, starting with the last ones, until Ctrl-C', async () => {
   const tail = new Tail([SOURCE, '--last', '1', '--url', service.url]);
   await tail.lines(1);
   await post('e1', 'a \u001b[2Jmessage');
@@ -95,7 +95,7 @@ test('events are shown as lines, from the last ones on, until Ctrl-C', async () 
   assert.deepEqual([status, err], [0, '']);
 });
 
-test('with --json each event is whole, and --project leaves out the others', async () => {
+test('--json shows each event whole, and --project filters', async () => {
   const words = ['--json', '--project', 'beta', '--last', '5', '--url', service.url];
   const tail = new Tail([SOURCE, ...words]);
   const [line] = await tail.lines(1);
@@ -116,7 +116,7 @@ test('with --json each event is whole, and --project leaves out the others', asy
   await tail.end();
 });
 
-test('when the service was away it goes on behind the last event that it had', async () => {
+test('after an interruption it continues after the last event that it got', async () => {
   // What stands before the service keeps its address when it is started anew.
   const front = createServer((socket) => {
     const back = connect(Number(new URL(service.url).port), '127.0.0.1');
@@ -146,7 +146,7 @@ test('when the service was away it goes on behind the last event that it had', a
   front.close();
 });
 
-test('words that are not understood end with 2, and what stands in the way with 1', async () => {
+test('usage errors end with 2, failures with 1', async () => {
   const environment = { PRIVATE_ACCESS_TOKEN: 'a-private-token' };
   for (const [words, status, sentence] of [
     [[], 2, /^tail must be followed by the name of one source; got nothing\n/],

@@ -29,7 +29,7 @@ async function grantsOf(dataDir: string, token: string): Promise<unknown> {
   return tokens.find(token);
 }
 
-test('a token is made before the first start, where there is no folder yet, and that start makes none', async () => {
+test('a token can be created before the first start, which then makes none', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'weir-token-'));
   const environment = { DATA_DIR: join(folder, 'deep', 'data'), PORT: '0', WORKERS: '1' };
   const end = new AbortController();
@@ -57,7 +57,7 @@ test('a token is made before the first start, where there is no folder yet, and 
   }
 });
 
-test('tokens of a stopped service are made, listed and revoked in its folder', async () => {
+test('tokens of a stopped service are created, listed and revoked in its folder', async () => {
   await inFolder(async (weir, dataDir) => {
     const words = [
       'reader',
@@ -106,7 +106,7 @@ test('tokens of a stopped service are made, listed and revoked in its folder', a
   });
 });
 
-test('a folder that a process has is left as it is, and the way to ask the service is told', async () => {
+test('a folder in use is not changed, and the message says how to ask the service', async () => {
   await inFolder(async (weir, dataDir) => {
     await weir('create', 'reader', '--scopes', 'query');
     const before = await readFile(join(await findStorePath(dataDir), 'tokens.json'), 'utf8');
@@ -128,7 +128,7 @@ test('a folder that a process has is left as it is, and the way to ask the servi
   });
 });
 
-test('a running service is asked with --url', async () => {
+test('--url asks a running service', async () => {
   const service = await ServiceUnderTest.start();
   const environment = { PRIVATE_ACCESS_TOKEN: TOKEN };
   const weir: Weir = (...words) =>
@@ -157,7 +157,7 @@ test('a running service is asked with --url', async () => {
   }
 });
 
-test('words that are not understood end with 2 and say what is', async () => {
+test('usage errors end with 2 and an explanation', async () => {
   await inFolder(async (weir, dataDir) => {
     for (const [words, message] of [
       [[], /followed by create, list, limit or revoke; got nothing\n/],
@@ -190,7 +190,7 @@ test('words that are not understood end with 2 and say what is', async () => {
   });
 });
 
-test('quotas are given, listed, changed and taken away', async () => {
+test('quotas are given, listed, changed and removed', async () => {
   await inFolder(async (weir) => {
     const quota = ['--events-per-day', '1000', '--bytes-per-day', '10GB', '--stored-bytes', '1TB'];
     equal((await weir('create', 'shop', '--scopes', 'ingest', ...quota)).status, 0);
@@ -218,7 +218,7 @@ test('quotas are given, listed, changed and taken away', async () => {
   });
 });
 
-test('a running service changes a quota, and shows what was used of it also after a restart', async () => {
+test('a running service changes a quota and shows its use, also after a restart', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'weir-token-'));
   const start = () => ServiceUnderTest.start({ DATA_DIR: dataDir });
   let service = await start();

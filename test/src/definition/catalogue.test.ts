@@ -78,7 +78,7 @@ test('the three built-in endpoints have their fixed ids, limits and parameters',
   );
 });
 
-test('a definition of one’s own is found by id, name and alias; other files are passed over', async () => {
+test('a user’s definition is found by id, name and alias, and other files are ignored', async () => {
   const catalogue = await load({ 'stats.sql': STATS, 'readme.txt': 'no definition' });
   const endpoint = catalogue.find('app.stats');
   assert.equal(endpoint?.definition.id, STATS_ID);
@@ -88,7 +88,7 @@ test('a definition of one’s own is found by id, name and alias; other files ar
   assert.equal(catalogue.find(STATS_ID.slice(1)), undefined);
 });
 
-test('an id or a name of another endpoint is refused, of a built-in one too', async () => {
+test('the id or name of another endpoint is refused, also of a built-in one', async () => {
   const again = STATS.replace('app.stats', 'app.other').replace('app.numbers', 'app.more');
   const [sameId] = await problemsOf({ 'a.sql': STATS, 'b.sql': again });
   assert.match(sameId!, /b\.sql:1:8: id 1111.* is that of app\.stats already/);
@@ -99,7 +99,7 @@ test('an id or a name of another endpoint is refused, of a built-in one too', as
   assert.match(sameAlias!, /a\.sql:4:11: name logs\.all is one of the endpoint 2034724d/);
 });
 
-test('an error of the statement is told at its place in the file, below the header', async () => {
+test('an error in the statement has its position in the file, below the header', async () => {
   const prepare: QueryEngine['prepare'] = (text) => {
     const start = text.indexOf('oops');
     if (start === -1) return fakePrepare(text);
@@ -117,7 +117,7 @@ test('an error of the statement is told at its place in the file, below the head
   assert.deepEqual([line, caret], ['SELECT oops', '       ^']);
 });
 
-test('the first problem of every file is told at once', async () => {
+test('the first problem of every file is reported at once', async () => {
   const problems = await problemsOf({ 'a.sql': 'SELECT 1', 'b.sql': '-- id: x\nSELECT 1' });
   assert.equal(problems.length, 2);
 });
@@ -130,7 +130,7 @@ test('a parameter that the statement does not use is refused', async () => {
   );
 });
 
-test('what is named as a definition and cannot be read is told like any other problem', async () => {
+test('a definition file that cannot be read is reported like any other problem', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'weir-'));
   try {
     await mkdir(join(folder, 'a.sql'));
@@ -149,7 +149,7 @@ test('what is named as a definition and cannot be read is told like any other pr
   }
 });
 
-test('a sandboxed definition reads no parameter from sql, by which callers bring their text', async () => {
+test('a sandboxed definition cannot read the parameter sql, which holds callers’ texts', async () => {
   const sandboxed = STATS.replace('from=ref', 'from=ref,sql');
   await load({ 'a.sql': sandboxed });
   const enabled = sandboxed.replace('-- max_rows', '-- sandbox: enabled\n-- max_rows');

@@ -25,7 +25,7 @@ function errorOf(...lines: string[]): { place: string; reason: string; caret: st
   return assert.fail('the definition was taken');
 }
 
-test('a header of an id and a name is enough; the rest has defaults', () => {
+test('a header with an id and a name suffices, and the rest has defaults', () => {
   const { definition, headerLineCount } = parse(ID, NAME);
   assert.equal(headerLineCount, 2);
   assert.deepEqual(definition, {
@@ -44,7 +44,7 @@ test('a header of an id and a name is enough; the rest has defaults', () => {
   });
 });
 
-test('without an id there is one that is made of the name, and of nothing else', () => {
+test('without an id, the id depends on the name and on nothing else', () => {
   const { definition, hasId } = parse(NAME);
   assert.equal(hasId, false);
   assert.equal(definition.id, 'aa11fa97-0091-596c-b7e2-0c82c4c8a578');
@@ -53,7 +53,7 @@ test('without an id there is one that is made of the name, and of nothing else',
   assert.equal(parse(ID, NAME).hasId, true);
 });
 
-test('all problems of a header are found, in their order', () => {
+test('all problems of a header are found, in order', () => {
   const lines = [
     '-- nmae: app.stats',
     '-- id: 7',
@@ -79,7 +79,7 @@ test('all problems of a header are found, in their order', () => {
   );
 });
 
-test('keys and parameters are found where their values stand, missing ones at the start', () => {
+test('keys and parameters have the positions of their values, missing ones the file’s start', () => {
   const { getPosition: positionOf } = parse(ID, NAME, '-- param: id string', '--   param:  b bool');
   assert.deepEqual(positionOf('name'), { line: 2, column: 10 });
   assert.deepEqual(positionOf('id'), { line: 1, column: 8 });
@@ -88,7 +88,7 @@ test('keys and parameters are found where their values stand, missing ones at th
   assert.deepEqual(positionOf('alias'), { line: 1, column: 1 });
 });
 
-test('every key is read, whatever the order and the spaces, and with Windows line ends', () => {
+test('every key is parsed in any order, with any spaces and with Windows line ends', () => {
   const { definition } = parse(
     '--warm:300s\r',
     `${ID}\r`,
@@ -104,13 +104,13 @@ test('every key is read, whatever the order and the spaces, and with Windows lin
   assert.deepEqual([definition.cacheS, definition.warmS, definition.rowsMax], [900, 300, 100_000]);
 });
 
-test('the header ends at the first line that is no comment; later comments are the statement’s', () => {
+test('the header ends at the first line that is not a comment, and later comments belong to the statement', () => {
   const { definition, headerLineCount } = parse(ID, NAME, '', ' ', '-- about: the statement');
   assert.equal(headerLineCount, 4);
   assert.equal(definition.text, '-- about: the statement\nSELECT 1');
 });
 
-test('a parameter has a type and options in any order, with quotes where words have spaces', () => {
+test('a parameter has a type and options in any order, with quotes for words with spaces', () => {
   const { definition } = parse(
     ID,
     NAME,
@@ -130,7 +130,7 @@ test('a parameter has a type and options in any order, with quotes where words h
   ]);
 });
 
-test('an error gives file, line, column and a caret under the place', () => {
+test('an error has its file, line, column and a caret', () => {
   const text = [ID, '-- nmae: app.stats', 'SELECT 1'].join('\n');
   assert.throws(() => parseDefinitionFile('folder/app.sql', text), {
     message: [
@@ -213,7 +213,7 @@ for (const [title, lines, place, reason] of [
     /declared twice/,
   ],
 ] as const) {
-  test(`${title} is refused at its place`, () => {
+  test(`${title} is refused at its position`, () => {
     const error = errorOf(...lines);
     assert.match(error.reason, reason);
     assert.equal(error.place, place);
@@ -222,7 +222,7 @@ for (const [title, lines, place, reason] of [
   });
 }
 
-test('a file of a header alone has no statement', () => {
+test('a file with a header only has no statement', () => {
   assert.throws(() => parseDefinitionFile('a.sql', `${ID}\n${NAME}`), /the end of the file/);
   assert.throws(
     () => parseDefinitionFile('a.sql', `${ID}\n${NAME}\n  \n`),
@@ -230,7 +230,7 @@ test('a file of a header alone has no statement', () => {
   );
 });
 
-test('a line that names a profile stands in for the one without, in that profile alone', () => {
+test('a profile’s line replaces the common one, in that profile only', () => {
   const lines = [
     ID,
     NAME,
@@ -266,7 +266,7 @@ test('a line that names a profile stands in for the one without, in that profile
   assert.deepEqual(positionOf('Project', 'param'), { line: 8, column: 21 });
 });
 
-test('a profile that there is not, or a line twice in one, is refused where it stands', () => {
+test('an unknown profile, or a repeated line in one, is refused at its position', () => {
   const unknown = errorOf(ID, NAME, '-- cache[other]: 900s');
   assert.equal(unknown.place, '3:4');
   assert.match(unknown.reason, /profile of a key must be default or supabase; got "other"/);
@@ -279,7 +279,7 @@ test('a profile that there is not, or a line twice in one, is refused where it s
   );
 });
 
-test('any text is read, or refused at a place inside it, never else', () => {
+test('any text is parsed, or refused at a position inside it', () => {
   const word = fc.constantFrom(
     'param:',
     'a',

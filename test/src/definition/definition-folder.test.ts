@@ -23,7 +23,7 @@ function refused(): readonly string[] {
   return told.map(({ file, error }) => `${file}: ${error}`);
 }
 
-test('files that are added, changed and removed take effect, with all that depends on them', async () => {
+test('added, changed and removed files take effect, with all that depends on them', async () => {
   deepEqual(await service.call('app.b'), [{ y: 2 }]);
   await service.write('a.sql', A.replace('SELECT 1', 'SELECT 5'));
   await service.write('c.sql', fileOf(3, 'app.c', 'SELECT y FROM `app.b`'));
@@ -41,14 +41,14 @@ test('files that are added, changed and removed take effect, with all that depen
   );
 });
 
-test('a change is found without being asked for', async () => {
+test('a change is found by regular scans', async () => {
   await service.write('a.sql', A.replace('SELECT 1', 'SELECT 5'));
   while (JSON.stringify(await service.call('app.a')) !== '[{"x":5}]') {
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
 });
 
-test('a bad file keeps its last good state, is told of once, and is taken when it is mended', async () => {
+test('an invalid file keeps its last good version, is reported once, and applies when repaired', async () => {
   await service.write('a.sql', A.replace('SELECT 1', 'SELECT oops'));
   await service.reload();
   await service.reload();
@@ -82,7 +82,7 @@ test('a bad file keeps its last good state, is told of once, and is taken when i
   deepEqual(await service.problems(), []);
 });
 
-test('a change that would break another definition is not taken, until it does not', async () => {
+test('a change that would break another definition waits until it no longer does', async () => {
   await service.write('a.sql', A.replace('AS x', 'AS z'));
   await service.reload();
   deepEqual(await service.call('app.a'), [{ x: 1 }]);
@@ -97,7 +97,7 @@ test('a change that would break another definition is not taken, until it does n
   deepEqual(await service.problems(), []);
 });
 
-test('a file that is gone is kept in force while its definition is needed', async () => {
+test('a removed file stays in force while another definition needs it', async () => {
   await service.remove('a.sql');
   await service.reload();
   deepEqual(await service.call('app.b'), [{ y: 2 }]);
@@ -108,7 +108,7 @@ test('a file that is gone is kept in force while its definition is needed', asyn
   deepEqual(await service.problems(), []);
 });
 
-test('of files that change together the good ones are taken', async () => {
+test('of files that change together, the valid ones apply', async () => {
   await service.write('a.sql', A.replace('SELECT 1', 'SELECT 3'));
   await service.write('b.sql', B.replace('`app.a`', '`app.c`'));
   await service.reload();
@@ -120,7 +120,7 @@ test('of files that change together the good ones are taken', async () => {
   deepEqual(await service.call('app.b'), [{ y: 11 }]);
 });
 
-test('a new file does not take the name of another, whatever their order', async () => {
+test('a new file cannot take the name of another, in any order', async () => {
   await service.write('0.sql', fileOf(4, 'app.a', 'SELECT 9 AS x'));
   await service.reload();
   deepEqual(await service.call('app.a'), [{ x: 1 }]);
@@ -131,7 +131,7 @@ test('a new file does not take the name of another, whatever their order', async
   deepEqual(await service.call('app.a'), [{ x: 9 }]);
 });
 
-test('a name that is given up over HTTP can be taken by a file that waits for it', async () => {
+test('a name that is freed over HTTP goes to a file that waits for it', async () => {
   equal(
     (await service.send('PUT', idOf(5), { name: 'app.d', query: 'SELECT 1 AS x' })).status,
     201,
@@ -144,7 +144,7 @@ test('a name that is given up over HTTP can be taken by a file that waits for it
   deepEqual(await service.call('app.d'), [{ x: 2 }]);
 });
 
-test('while the folder cannot be read, all stays as it is', async () => {
+test('while the folder cannot be read, nothing changes', async () => {
   await rename(service.endpointsDir, `${service.endpointsDir}.away`);
   await service.reload();
   await service.reload();
@@ -156,7 +156,7 @@ test('while the folder cannot be read, all stays as it is', async () => {
   deepEqual(await service.problems(), []);
 });
 
-test('a bad file stops a strict start, be it good beside what is built in', async () => {
+test('an invalid file stops a strict start even if it is valid beside the built-in ones', async () => {
   await service.send('PUT', idOf(5), { name: 'app.d', query: 'SELECT 1 AS x' });
   await service.stop();
   await service.write('d.sql', fileOf(6, 'app.d', 'SELECT 2 AS x'));
@@ -170,7 +170,7 @@ test('a bad file stops a strict start, be it good beside what is built in', asyn
   deepEqual(await service.names(), ['app.a', 'app.b', 'app.d']);
 });
 
-test('what is no file of the folder is reported and not read, and holds nothing up', async () => {
+test('an entry that is no regular file is reported, is not read, and delays nothing', async () => {
   const folder = service.endpointsDir;
   const secret = join(dirname(folder), 'secret');
   await writeFile(secret, 'a secret line');

@@ -27,7 +27,7 @@ afterEach(() => service.clear());
 
 after(() => service.end());
 
-test('a definition is made, read, called, changed and removed, and survives restarts', async () => {
+test('a definition is created, read, called, changed and removed, and survives restarts', async () => {
   await ServiceWithDefinitions.run({}, async (service) => {
     const made = await service.send('POST', '', ANSWER);
     equal(made.status, 201, made.text);
@@ -74,7 +74,7 @@ test('a definition is made, read, called, changed and removed, and survives rest
   });
 });
 
-test('a file is taken as it is, and given back so where it is asked for', async () => {
+test('a file is stored as sent and returned the same on request', async () => {
   const file = fileOf(1, 'app.one', '-- What it is for.\nSELECT @a AS a', 'param: a string');
   await ServiceWithDefinitions.run({}, async (service) => {
     const made = await service.send('POST', '', file);
@@ -99,7 +99,7 @@ test('a file is taken as it is, and given back so where it is asked for', async 
   });
 });
 
-test('PUT makes what is not there, and replaces what is there only where it is told which', async () => {
+test('PUT creates a missing definition, and replaces one only with its tag', async () => {
   const put = (headers: Record<string, string | undefined>, query = 'SELECT 1 AS x') =>
     service.send('PUT', idOf(1), { name: 'app.x', query }, headers);
   equal((await put({ 'If-Match': '*' })).json.error.code, 'precondition_failed');
@@ -160,7 +160,7 @@ test('a definition is put, patched and removed by its name', async () => {
   }
 });
 
-test('what is put under a name has that name, and an id that is no other’s', async () => {
+test('a definition put by name has that name and a new id', async () => {
   const other = await service.send('PUT', 'app.other', ANSWER);
   deepEqual([other.status, other.json.error.code], [400, 'invalid_definition']);
   match(other.json.error.message, /name must be that of the path, app\.other; got app\.answer/);
@@ -182,7 +182,7 @@ test('what is put under a name has that name, and an id that is no other’s', a
   match(moved.json.error.message, new RegExp(`id must be that of .*, ${id}; got ${idOf(4)}`));
 });
 
-test('a file without an id has the id of the path, or one of its name, also after a restart', async () => {
+test('a file without an id gets the path’s id or its name’s, also after a restart', async () => {
   await ServiceWithDefinitions.run({}, async (service) => {
     const file = '-- name: app.plain\nSELECT 1 AS n\n';
     const made = await service.send('POST', '', file);
@@ -205,7 +205,7 @@ test('a file without an id has the id of the path, or one of its name, also afte
   });
 });
 
-test('of two changes at once that saw the same, one is made', async () => {
+test('of two concurrent changes of the same version, one succeeds', async () => {
   const { headers, json } = await service.send('POST', '', ANSWER);
   const id = json.result.id;
   const statuses = await Promise.all(
@@ -218,7 +218,7 @@ test('of two changes at once that saw the same, one is made', async () => {
   deepEqual(statuses.sort(), [200, 412, 412, 412, 412, 412, 412, 412]);
 });
 
-test('a patch removes with null, and keeps what it does not name', async () => {
+test('a patch removes members with null and keeps those it does not name', async () => {
   const made = await service.send('POST', '', {
     ...ANSWER,
     ...{ description: 'Sums', alias: ['app.alias'], cache: '60s', warm: '30s', max_rows: 5 },
@@ -280,7 +280,7 @@ for (const [what, body, reason] of [
   ],
   ['half of a character', { ...ANSWER, query: "SELECT '\ud800' AS x" }, /query must be Unicode/],
 ] as const) {
-  test(`${what} is refused with what is allowed`, async () => {
+  test(`${what} is refused with the allowed values`, async () => {
     const { status, json } = await service.send('POST', '', body);
     deepEqual([status, json.error.code], [400, 'invalid_definition'], JSON.stringify(json));
     match(json.error.message, reason);
@@ -288,7 +288,7 @@ for (const [what, body, reason] of [
   });
 }
 
-test('an error of the statement is told at its place in what was sent', async () => {
+test('an error in the statement has its position in the sent text', async () => {
   const asJson = await service.send('POST', '', {
     ...ANSWER,
     query: '\n\nSELECT @number,\n  oops',
@@ -309,7 +309,7 @@ test('an error of the statement is told at its place in what was sent', async ()
   deepEqual(await service.names(), ['app.file']);
 });
 
-test('an id or a name of another definition is a conflict', async () => {
+test('the id or name of another definition is a conflict', async () => {
   await service.send('POST', '', { ...ANSWER, id: idOf(2), alias: ['app.alias'] });
   for (const body of [
     { ...ANSWER, id: idOf(2), name: 'b' },
@@ -324,7 +324,7 @@ test('an id or a name of another definition is a conflict', async () => {
   match(moved.json.error.message, /id must be that of the path/);
 });
 
-test('what is built in or a file of the folder can be read, not changed', async () => {
+test('built-in definitions and files of the folder are read-only', async () => {
   for (const [id, origin, where] of [
     [LOGS_ALL, 'built-in', /is part of the service/],
     [idOf(9), 'folder', /is a file of ENDPOINTS_DIR/],
@@ -342,7 +342,7 @@ test('what is built in or a file of the folder can be read, not changed', async 
   }
 });
 
-test('a token that may not manage makes, changes and removes nothing', async () => {
+test('a token that may not manage cannot create, change or remove anything', async () => {
   const headers = { 'X-API-KEY': PUBLIC, 'If-Match': '*' };
   for (const [method, id, body] of [
     ['POST', '', ANSWER],
@@ -354,7 +354,7 @@ test('a token that may not manage makes, changes and removes nothing', async () 
   }
 });
 
-test('in the profile supabase a change that was not made is never told as a success', async () => {
+test('in the profile supabase, a failed change never looks like a success', async () => {
   await ServiceWithDefinitions.run({ environment: { PROFILE: 'supabase' } }, async (service) => {
     const broken = await service.send('POST', '', { ...ANSWER, query: 'SELECT oops' });
     equal(broken.status, 422);
@@ -368,7 +368,7 @@ test('in the profile supabase a change that was not made is never told as a succ
   });
 });
 
-test('bodies of other types, or of none, are refused', async () => {
+test('bodies of other types, or without one, are refused', async () => {
   const csv = await service.send('POST', '', 'a,b', { 'Content-Type': 'text/csv' });
   equal(csv.status, 415);
   equal((await service.send('PATCH', idOf(1), 'SELECT 1', { 'If-Match': '*' })).status, 415);
@@ -377,7 +377,7 @@ test('bodies of other types, or of none, are refused', async () => {
   equal(half.json.error.code, 'invalid_body');
 });
 
-test('a body that is nested deeper than any definition is refused before it is parsed', async () => {
+test('a body nested deeper than any definition is refused before it is parsed', async () => {
   const id = idOf(1);
   for (const [method, path] of [
     ['POST', ''],
@@ -396,7 +396,7 @@ test('a body that is nested deeper than any definition is refused before it is p
   }
 });
 
-test('kept answers of a changed definition are given no more', async () => {
+test('kept answers of a changed definition are dropped', async () => {
   const body = { ...ANSWER, cache: '900s' };
   const { json } = await service.send('POST', '', body);
   deepEqual(await service.call('app.answer'), [{ answer: 42 }]);
@@ -407,7 +407,7 @@ test('kept answers of a changed definition are given no more', async () => {
   deepEqual(await service.call('app.answer'), [{ answer: 45 }]);
 });
 
-test('who changed what is logged', async () => {
+test('the author of a change is logged', async () => {
   const { json } = await service.send('POST', '', ANSWER);
   const { id } = json.result;
   await service.send('PATCH', id, { description: 'x' }, { 'If-Match': '*' });
@@ -423,7 +423,7 @@ test('who changed what is logged', async () => {
   );
 });
 
-test('a stored file that cannot be read stops nothing, is told of, and can be replaced or removed', async () => {
+test('an unreadable stored file stops nothing, is reported, and can be replaced or removed', async () => {
   await ServiceWithDefinitions.run({}, async (service) => {
     await service.send('PUT', idOf(1), { ...ANSWER, name: 'one' });
     await service.send('PUT', idOf(2), { ...ANSWER, name: 'two' });
@@ -454,7 +454,7 @@ test('a stored file that cannot be read stops nothing, is told of, and can be re
   });
 });
 
-test('a stored file that is damaged is put right from its copy; with both damaged it is reported, and can be replaced', async () => {
+test('a damaged stored file is restored from its copy, and reported and replaceable if both are damaged', async () => {
   await ServiceWithDefinitions.run({}, async (service) => {
     for (const digit of [1, 2]) {
       await service.send('PUT', idOf(digit), { ...ANSWER, name: `n${digit}` });

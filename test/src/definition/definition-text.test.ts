@@ -10,7 +10,7 @@ function read(fileText: string) {
   return parseDefinitionFile('a.sql', Buffer.from(fileText).toString()).definition;
 }
 
-test('law: a definition that is written and read is the same', () => {
+test('law: a definition survives formatting and parsing', () => {
   fc.assert(
     fc.property(DEFINITION, (definition) => {
       assert.deepEqual(read(definitionText(definition)), definition);
@@ -18,7 +18,7 @@ test('law: a definition that is written and read is the same', () => {
   );
 });
 
-test('law: another version changes the version and nothing else', () => {
+test('law: changing the version changes nothing else', () => {
   fc.assert(
     fc.property(DEFINITION, fc.integer({ min: 1, max: 1e9 }), (definition, version) => {
       const changed = withVersion(definitionText(definition), version);
@@ -33,7 +33,7 @@ test('law: another version changes the version and nothing else', () => {
   }
 });
 
-test('a file is short where a definition says little', () => {
+test('defaults are left out of a file', () => {
   const text = '-- id: 22222222-2222-4333-8444-555555555555\n-- name: a\n\nSELECT 1';
   assert.equal(
     definitionText(read(text)),
@@ -41,14 +41,14 @@ test('a file is short where a definition says little', () => {
   );
 });
 
-test('quotes stand where a word would not be read as it is', () => {
+test('a word is quoted where it would otherwise be misread', () => {
   const line =
     '-- param: mode string default="very fast" enum("very fast", "a,b", plain, "") from=m,n';
   const text = `-- id: 22222222-2222-4333-8444-555555555555\n-- name: a\n-- max_rows: 7\n${line}\n\nSELECT @mode\n`;
   assert.equal(definitionText(read(text)), text);
 });
 
-test('lines of a version in the statement, or of one profile, are told from that of the header', () => {
+test('version lines in the statement or of one profile are not the header’s version', () => {
   const head = '-- id: 22222222-2222-4333-8444-555555555555\n-- name: a\n';
   const text = `${head}-- version: 3\n--version[supabase] : 4\n\n-- version: 5\nSELECT 1\n`;
   assert.equal(withVersion(text, 6), `-- version: 6\n${head}\n-- version: 5\nSELECT 1\n`);

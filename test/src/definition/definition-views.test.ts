@@ -40,7 +40,7 @@ async function putAll(...bodies: readonly object[]): Promise<void> {
   }
 }
 
-test('a definition selects from another, whose parameters are its own, too', async () => {
+test('a definition that selects from another also has its parameters', async () => {
   await putAll({ name: 'shop.sum', query: 'SELECT SUM(price) AS sum FROM `shop.recent`' }, ORDERS);
   deepEqual(await service.call('shop.sum', '?project=a'), [{ sum: 30 }], 'max_rows is not its');
   deepEqual(await service.call('shop.sum', '?project=a&least=15'), [{ sum: 20 }]);
@@ -56,7 +56,7 @@ test('a definition selects from another, whose parameters are its own, too', asy
   deepEqual(await service.call('shop.sum', '?project=b'), [{ sum: 30 }]);
 });
 
-test('what the outer one declares itself counts, where the type is the same', async () => {
+test('a declaration of the outer definition takes precedence if the types agree', async () => {
   const outer = {
     name: 'shop.sum',
     parameters: [{ name: 'Project', type: 'string', default: 'a' }],
@@ -70,7 +70,7 @@ test('what the outer one declares itself counts, where the type is the same', as
   match(json.error.message, /parameter @project must have one type; it is INT64 here and STRING/);
 });
 
-test('what two declare differently must be declared by who selects from both', async () => {
+test('parameters declared differently by two must be declared by the one that selects from both', async () => {
   const [one, two] = ['1', '2'].map((given) => ({
     name: `n${given}`,
     parameters: [{ name: 'n', type: 'int64', default: given }],
@@ -89,7 +89,7 @@ test('what two declare differently must be declared by who selects from both', a
   deepEqual(await service.call('both'), [{ n: 10 }]);
 });
 
-test('a change reaches all that select from it, and kept answers of these', async () => {
+test('a change reaches all definitions that select from it, and drops their kept answers', async () => {
   const cache = '900s';
   await putAll(
     { name: 'top', cache, query: 'SELECT y FROM middle' },
@@ -102,7 +102,7 @@ test('a change reaches all that select from it, and kept answers of these', asyn
   deepEqual(await service.call('middle'), [{ y: 11 }]);
 });
 
-test('what would break another is refused, and changes nothing', async () => {
+test('a change that would break another definition is refused and has no effect', async () => {
   await putAll(
     { name: 'top', query: 'SELECT x FROM base' },
     { name: 'also', query: 'SELECT x FROM ground' },
@@ -126,7 +126,7 @@ test('what would break another is refused, and changes nothing', async () => {
   equal((await service.ask({ path: `/api/endpoints/${idOf(2)}` })).json.result.version, 1);
 });
 
-test('a round of definitions is refused with the way it takes', async () => {
+test('a cycle of definitions is refused with its path', async () => {
   await putAll(
     { name: 'a', query: 'SELECT x FROM b' },
     { name: 'b', query: 'SELECT x FROM c' },
@@ -140,7 +140,7 @@ test('a round of definitions is refused with the way it takes', async () => {
   match(self.json.error.message, /self selects from itself: self → self/);
 });
 
-test('a definition may have the name of a source that none selects from', async () => {
+test('a definition may have the name of a source that no definition selects from', async () => {
   await putAll({ name: 'uses', query: 'SELECT id FROM `shop.orders`' });
   const shadow = { name: 'shop.orders', query: "SELECT 'mine' AS id" };
   const refused = await service.send('POST', '', shadow);
@@ -165,7 +165,7 @@ test('an error of a run names the definition it is in', async () => {
   match(failed, /query_failed.*in inner\.one, line 2, column 3: /);
 });
 
-test('callers’ own SQL reaches other definitions through the tables of the sandbox alone', async () => {
+test('callers’ SQL reaches other definitions only through the tables of the sandbox', async () => {
   const query = 'WITH entries AS (SELECT * FROM shop.recent) SELECT text FROM entries';
   await putAll({ name: 'shop.open', sandbox: 'enabled', query }, ORDERS);
   const call = (sql: string) =>
@@ -184,7 +184,7 @@ test('callers’ own SQL reaches other definitions through the tables of the san
   deepEqual(await call('SELECT SUM(price) AS sum FROM entries WHERE @least = 0'), [{ sum: 10 }]);
 });
 
-test('a file of SQL that selects from another is told its places in the file', async () => {
+test('errors in a SQL file that selects from another definition have positions in that file', async () => {
   await putAll({ name: 'base', query: 'SELECT 1 AS x' });
   const file = fileOf(1, 'top', 'SELECT x\nFROM bose');
   const { json } = await service.send('POST', '', file);

@@ -74,14 +74,14 @@ test('callers of a definition see the tables of one that extends it, beside its 
   assert.match(String(await idsOf('SELECT id FROM `supavisor.logs`')), /no table supavisor\.logs/);
 });
 
-test('each is called for itself, and no other sees its tables', async () => {
+test('each definition can be called alone, and others do not see its tables', async () => {
   const { text } = await service.ask('GET', '/api/endpoints/logs.hosted?project=alpha');
   assert.deepEqual(JSON.parse(text).result, [{ entries: 1 }]);
   const said = await idsOf('SELECT id FROM supavisor_logs', 'functions.invocation-stats');
   assert.match(String(said), /no table supavisor_logs/);
 });
 
-test('tables come and go with the definition that adds them', async () => {
+test('tables come and go with the extending definition', async () => {
   const sql = 'SELECT id FROM more_logs ORDER BY id';
   assert.match(String(await idsOf(sql)), /no table more_logs/);
   const made = await send('POST', '', OTHER);
@@ -96,7 +96,7 @@ test('tables come and go with the definition that adds them', async () => {
   assert.match(String(await idsOf(sql)), /no table more_logs/);
 });
 
-test('what cannot be added is refused with the reason', async () => {
+test('an impossible extension is refused with the reason', async () => {
   const project = OTHER.parameters[0]!;
   const cases: readonly [object, RegExp][] = [
     [{ extends: 'logs.none' }, /it cannot extend logs\.none: there is no definition of that name/],

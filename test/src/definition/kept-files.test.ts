@@ -21,7 +21,7 @@ async function textsOn(disk: ModelDisk): Promise<ReadonlyMap<string, string>> {
   return new Map(files.map(({ file, fileText }) => [file, fileText]));
 }
 
-test('what is kept is read again, and nothing else', async () => {
+test('kept files are read back, and nothing else', async () => {
   const disk = new ModelDisk(new Random(1));
   const kept = new KeptFiles(disk, FOLDER);
   deepEqual(await kept.read(), { files: [], damage: [] });
@@ -36,7 +36,7 @@ test('what is kept is read again, and nothing else', async () => {
   ok(disk.countOf('rename', FOLDER) === writes, 'what is kept already is not written');
 });
 
-test('after a crash amid a change each file has its old text or its new one', async () => {
+test('after a crash in a change, each file has its old or its new text', async () => {
   for (let operations = 0; operations < 40; operations++) {
     const disk = new ModelDisk(new Random(operations));
     const kept = new KeptFiles(disk, FOLDER);
@@ -50,7 +50,7 @@ test('after a crash amid a change each file has its old text or its new one', as
   }
 });
 
-test('a byte of a copy that is another is found, whichever it is', async () => {
+test('a change of any byte of a copy is detected', async () => {
   const disk = new ModelDisk(new Random(1));
   await new KeptFiles(disk, FOLDER).keep(OLD.slice(0, 1));
   const [path] = disk.paths();

@@ -32,7 +32,7 @@ async function problemsOf(service: ServiceWithDefinitions): Promise<readonly str
   return (await service.problems()).map(lineOf);
 }
 
-test('a first start with a wrong file takes logs and calls, without that definition and those on it', async () => {
+test('a first start with an invalid file accepts logs and calls, without the affected definitions', async () => {
   await wrongWith({ 'a.sql': WRONG_A, 'b.sql': B, 'c.sql': C }, async (service) => {
     await service.post('postgres.logs', [EVENT]);
     deepEqual(await service.names(), ['app.c']);
@@ -49,7 +49,7 @@ test('a first start with a wrong file takes logs and calls, without that definit
   });
 });
 
-test('what is not in force is in the log, the metrics, the health and the message of the start', async () => {
+test('definitions that are not in force appear in the log, metrics, health and start message', async () => {
   await wrongWith({ 'a.sql': WRONG_A, 'b.sql': B, 'c.sql': C }, async (service) => {
     const told = service.entries.filter(({ event }) => event === 'definition_refused');
     deepEqual(
@@ -87,7 +87,7 @@ test('what is not in force is in the log, the metrics, the health and the messag
   });
 });
 
-test('after a restart a wrong file has its last good state, and a mended one is taken', async () => {
+test('after a restart an invalid file has its last good version, and a repaired one applies', async () => {
   await wrongWith({ 'a.sql': A, 'b.sql': B }, async (service) => {
     await service.write('a.sql', A.replace('SELECT 1', 'SELECT 5'));
     await service.reload();
@@ -114,7 +114,7 @@ test('after a restart a wrong file has its last good state, and a mended one is 
   });
 });
 
-test('a file that goes while it is stopped goes with its definition, unless that is needed', async () => {
+test('a file removed while the service is stopped removes its definition, unless that is needed', async () => {
   await wrongWith({ 'a.sql': A, 'b.sql': B, 'c.sql': C }, async (service) => {
     await service.stop();
     await service.remove('a.sql');
@@ -129,7 +129,7 @@ test('a file that goes while it is stopped goes with its definition, unless that
   });
 });
 
-test('what was made over HTTP keeps its id and name against a file that wants them', async () => {
+test('definitions made over HTTP keep their ids and names against files with the same', async () => {
   await wrongWith({}, async (service) => {
     await service.send('PUT', idOf(5), { name: 'app.d', query: 'SELECT 1 AS x' });
     await service.stop();
@@ -148,7 +148,7 @@ test('what was made over HTTP keeps its id and name against a file that wants th
   });
 });
 
-test('a definition made over HTTP that selects from a wrong file is named, and back with it', async () => {
+test('a definition made over HTTP is reported when it selects from an invalid file, and works again after the repair', async () => {
   await wrongWith({ 'a.sql': A }, async (service) => {
     await service.send('PUT', idOf(5), { name: 'app.d', query: 'SELECT x FROM `app.a`' });
     await service.stop();
@@ -169,7 +169,7 @@ test('a definition made over HTTP that selects from a wrong file is named, and b
   });
 });
 
-test('a kept copy with a wrong byte is not used, and that is reported', async () => {
+test('a damaged kept copy is not used and is reported', async () => {
   await wrongWith({ 'a.sql': A }, async (service) => {
     await service.stop();
     const folder = join(service.storePath, 'endpoints-kept');
@@ -187,7 +187,7 @@ test('a kept copy with a wrong byte is not used, and that is reported', async ()
   });
 });
 
-test('a kept state that cannot be called any more is not in force', async () => {
+test('a kept version that can no longer be called is not in force', async () => {
   const text = fileOf(1, 'app.a', 'SELECT COUNT(*) AS n FROM `app.logs`');
   const environment = { SOURCES: 'app.logs' };
   await ServiceWithDefinitions.run({ environment, files: { 'a.sql': text } }, async (service) => {
@@ -199,7 +199,7 @@ test('a kept state that cannot be called any more is not in force', async () => 
   });
 });
 
-test('a folder that cannot be read stops a start only where it never was', async () => {
+test('an unreadable folder stops a start only if it was never read', async () => {
   await wrongWith({ 'a.sql': A }, async (service) => {
     await service.stop();
     await rename(service.endpointsDir, `${service.endpointsDir}.away`);

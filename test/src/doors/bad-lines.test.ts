@@ -20,7 +20,7 @@ const OF_EVENTS = RECEIVERS.filter(({ path, isLines }) => isLines && path !== '/
 
 for (const profile of ['default', 'supabase']) {
   for (const receiver of OF_EVENTS) {
-    test(`${receiver.path} takes the good lines beside bad ones, and names these (${profile})`, async () => {
+    test(`${receiver.path} accepts the valid lines and reports the invalid ones (${profile})`, async () => {
       const service = serviceOf(profile);
       const storedBefore = await countOf(service, 'weir_ingested_events_total');
       const refusedBefore = await countOf(service, 'weir_refused_events_total');
@@ -44,7 +44,7 @@ for (const profile of ['default', 'supabase']) {
   }
 }
 
-test('a body of lines none of which is JSON is 400', async () => {
+test('a body of lines without any JSON is a 400', async () => {
   const service = serviceOf('default');
   for (const receiver of RECEIVERS.filter(({ isLines }) => isLines)) {
     const answer = await postTo(service, receiver, 'GET / 200\n{"cut":\n');
@@ -69,7 +69,7 @@ async function bulk(...lines: readonly string[]): Promise<readonly string[]> {
   });
 }
 
-test('a bad line of a bulk is the error of its item, in its place', async () => {
+test('an invalid line of a bulk request is an error of its item', async () => {
   const BAD = 'index 400 line';
   const GOOD = '{"message":"a"}';
   const is = (got: readonly string[], ...wanted: readonly string[]): void => {

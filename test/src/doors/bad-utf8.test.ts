@@ -38,7 +38,7 @@ async function replacementCount(): Promise<number> {
 for (const receiver of RECEIVERS) {
   const { path, type, body } = receiver;
 
-  test(`${path} takes ${type} with bytes that are not UTF-8, and says what it repaired`, async () => {
+  test(`${path} accepts ${type} with bytes that are not UTF-8, and reports the repair`, async () => {
     const repairedBefore = await countOf(service, REPAIRED);
     const storedBefore = await countOf(service, 'weir_ingested_events_total');
     const textsBefore = await replacementCount();
@@ -58,7 +58,7 @@ for (const receiver of RECEIVERS) {
   });
 }
 
-test('one event that is not UTF-8 is named, and the others are stored as they are', async () => {
+test('an event that is not UTF-8 is reported, and the others are stored unchanged', async () => {
   const [list, , lines] = RECEIVERS;
   for (const receiver of [list!, lines!]) {
     const answer = await postTo(service, receiver, cutOff(receiver.body, true));
@@ -68,7 +68,7 @@ test('one event that is not UTF-8 is named, and the others are stored as they ar
   }
 });
 
-test('a body that is no more than bytes that are not UTF-8 is refused for what it is', async () => {
+test('a body of nothing but invalid UTF-8 is refused as such', async () => {
   for (const receiver of RECEIVERS) {
     const { status, text } = await postTo(service, receiver, Buffer.alloc(100, 0xff));
     const isText = receiver.path === '/logs/syslog';
@@ -76,7 +76,7 @@ test('a body that is no more than bytes that are not UTF-8 is refused for what i
   }
 });
 
-test('a body of the largest size of which no byte is UTF-8 is taken', async () => {
+test('a body of the largest size without any valid UTF-8 is accepted', async () => {
   const [list] = RECEIVERS;
   const body = Buffer.concat([
     Buffer.from('[{"message":"'),
@@ -90,7 +90,7 @@ test('a body of the largest size of which no byte is UTF-8 is taken', async () =
   assert.match(String(warningsOf(answer)), /in 2 events/);
 });
 
-test('an event that becomes longer than a string may be is refused, a body of many events is not', async () => {
+test('an event that repair makes too long for a string is refused, and a body of many events is not', async () => {
   const event = Buffer.concat([
     Buffer.from('[{"message":"'),
     Buffer.alloc(6_000_000, 0xff),

@@ -53,7 +53,7 @@ function strictIntake(stored: Stored[], error?: ServiceError): LogIntake {
   };
 }
 
-test('each door stores in the source that is named, and those of other protocols else in the default one', async () => {
+test('each receiver stores in the named source, or in the default one if its protocol has none', async () => {
   await withApp({}, async (app) => {
     const answers = [
       await post(app, '/v1/logs', OTLP),
@@ -84,7 +84,7 @@ test('each door stores in the source that is named, and those of other protocols
   });
 });
 
-test('doors below the JSON door want a source, and answer as it does', async () => {
+test('receivers below the JSON receiver require a source, and answer as it does', async () => {
   await withApp({}, async (app) => {
     for (const base of ['/api/logs', '/logs', '/api/events']) {
       const without = await post(app, `${base}/vector`, [{}]);
@@ -106,7 +106,7 @@ test('doors below the JSON door want a source, and answer as it does', async () 
   });
 });
 
-test('each door of Logflare is below each path of the JSON door', async () => {
+test('each of Logflare’s receivers is below each path of the JSON receiver', async () => {
   const syslog = '<13>1 2026-01-15T11:55:00Z host app - - - hello\n';
   const types = new Map([
     ['/logplex', 'application/logplex-1'],
@@ -137,7 +137,7 @@ test('each door of Logflare is below each path of the JSON door', async () => {
   });
 });
 
-test('senders of Logflare may name the source in the body', async () => {
+test('Logflare’s senders may name the source in the body', async () => {
   await withApp({}, async (app) => {
     const source = BUILT_IN_SOURCES.find(({ name }) => name === 'postgres.logs')?.id;
     const bodies = [
@@ -168,7 +168,7 @@ test('senders of Logflare may name the source in the body', async () => {
   });
 });
 
-test('OTLP is answered in its encoding, and told which records were not taken', async () => {
+test('OTLP is answered in its encoding, with the number of refused records', async () => {
   const intake = strictIntake([]);
   await withApp({ intake }, async (app) => {
     const json = await post(app, '/v1/logs', OTLP);
@@ -187,7 +187,7 @@ test('OTLP is answered in its encoding, and told which records were not taken', 
   });
 });
 
-test('failures of OTLP are a google.rpc.Status, with Retry-After where it may try again', async () => {
+test('failures of OTLP are a google.rpc.Status, with Retry-After if a retry may succeed', async () => {
   const intake = strictIntake([], new ServiceError('ingest_overloaded', 'later'));
   await withApp({ intake }, async (app) => {
     const overloaded = await post(app, '/v1/logs', OTLP);
@@ -208,7 +208,7 @@ test('failures of OTLP are a google.rpc.Status, with Retry-After where it may tr
   });
 });
 
-test('a bulk is answered item by item', async () => {
+test('a bulk request is answered item by item', async () => {
   const stored: Stored[] = [];
   await withApp({ intake: strictIntake(stored) }, async (app) => {
     const body = `{"index":{"_id":"1"}}\n{"message":"a"}\n{"create":{"_id":"2"}}\n{"message":"b"}\n{"delete":{"_id":"3"}}\n`;
@@ -227,7 +227,7 @@ test('a bulk is answered item by item', async () => {
   });
 });
 
-test('documents for many indices of one source are stored together, in the order sent', async () => {
+test('documents of many indices of one source are stored together, in order', async () => {
   await withApp({}, async (app) => {
     const indices = Array.from({ length: 200 }, (_, index) =>
       index % 50 === 7 ? 'gotrue.logs.prod' : `index-${index}`,
@@ -249,7 +249,7 @@ test('documents for many indices of one source are stored together, in the order
   });
 });
 
-test('a bulk whose answer has no room is refused before anything of it is stored', async () => {
+test('a bulk request whose answer has no room is refused before anything is stored', async () => {
   await withApp({ heldBytesMax: 100_000, refusalWaitMs: 1 }, async (app) => {
     const lines = (count: number): string => `{"index":{}}\n{}\n${'{"x":{}}\n'.repeat(count)}`;
     const { status, json } = await post(app, '/_bulk', lines(100));
@@ -266,7 +266,7 @@ test('a bulk whose answer has no room is refused before anything of it is stored
   });
 });
 
-test('an action of a bulk that is none is named in short, and too many actions are refused', async () => {
+test('an unknown bulk action is reported shortened, and too many actions are refused', async () => {
   await withApp({}, async (app) => {
     const { json } = await post(app, '/_bulk', `{"${'x'.repeat(1_000)}":{}}\n{"index":{}}\n{}\n`);
     assert.deepEqual(Object.keys(json.items[0]), ['x'.repeat(ACTION_ECHO_LENGTH_MAX)]);
@@ -276,7 +276,7 @@ test('an action of a bulk that is none is named in short, and too many actions a
   });
 });
 
-test('a bulk that may come again later is refused in an answer that is cut short', async () => {
+test('a bulk request that should be retried gets an answer that is cut short', async () => {
   const intake = strictIntake([], new ServiceError('ingest_overloaded', 'later'));
   const body = '{"index":{}}\n{"message":"a"}\n';
   const head = `POST /_bulk HTTP/1.1\r\nHost: weir\r\nX-API-KEY: ${PUBLIC}\r\nContent-Type: application/x-ndjson\r\n`;
@@ -303,7 +303,7 @@ test('a bulk that may come again later is refused in an answer that is cut short
   });
 });
 
-test('clients of Elasticsearch learn what they ask before they send', async () => {
+test('clients of Elasticsearch get the answers that they request before sending', async () => {
   await withApp({}, async (app) => {
     for (const path of ['/', '/elasticsearch']) {
       for (const method of ['GET', 'HEAD']) {
@@ -320,7 +320,7 @@ test('clients of Elasticsearch learn what they ask before they send', async () =
   });
 });
 
-test('a token may be the password of Basic authentication, or the key of an ApiKey', async () => {
+test('a token may be the password of Basic authentication or the key of ApiKey', async () => {
   await withApp({}, async (app) => {
     for (const [scheme, text, status] of [
       ['Basic', `anyone:${PUBLIC}`, 204],
@@ -338,7 +338,7 @@ test('a token may be the password of Basic authentication, or the key of an ApiK
   });
 });
 
-test('lines of Loki that will never be taken are a 400, those beside them are stored', async () => {
+test('invalid lines of Loki are a 400, and the valid ones beside them are stored', async () => {
   const stored: Stored[] = [];
   await withApp({ intake: strictIntake(stored) }, async (app) => {
     const { status, json } = await post(app, '/loki/api/v1/push', LOKI);

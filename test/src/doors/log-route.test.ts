@@ -78,7 +78,7 @@ for (const [title, path, body, status, code] of [
   });
 }
 
-test('events that cannot be taken are named with 406, and the others are stored', async () => {
+test('refused events are reported with 406, and the others are stored', async () => {
   await withApp({}, async (app) => {
     const answer = await post(app, LOGS, [EVENT, 5, EVENT]);
     assert.equal(answer.status, 406);
@@ -106,7 +106,7 @@ const OTHER_TYPES = [
   'application/x-jsonlines',
 ];
 
-test('a body is taken by what it holds, whatever its content type says of it', async () => {
+test('a body is parsed by its contents, whatever its content type', async () => {
   const service = await ServiceUnderTest.start();
   const port = Number(new URL(service.url).port);
   const text = (value: unknown): string => JSON.stringify(value);
@@ -144,7 +144,7 @@ test('a body is taken by what it holds, whatever its content type says of it', a
   }
 });
 
-test('a body that is none of these is 400 and says what stands where', async () => {
+test('a body of another form is a 400 with its position', async () => {
   const service = await ServiceUnderTest.start();
   const path = '/api/logs?source_name=postgres.logs';
   try {
@@ -169,7 +169,7 @@ test('a body that is none of these is 400 and says what stands where', async () 
   }
 });
 
-test('content types that say a body is something else than JSON are 415', async () => {
+test('content types of other formats than JSON are 415', async () => {
   await withApp({}, async (app) => {
     const statusFor = async (type: string) =>
       (await post(app, LOGS, EVENT, { 'Content-Type': type })).status;
@@ -192,7 +192,7 @@ for (const [encoding, compress] of [
   ['identity', (text: Buffer) => text],
   ['identity, gzip', gzipSync],
 ] as const) {
-  test(`a body in ${encoding} is read (${compress.name})`, async () => {
+  test(`a body in ${encoding} is decompressed (${compress.name})`, async () => {
     await withApp({}, async (app) => {
       const body = compress(Buffer.from(JSON.stringify([EVENT])));
       const answer = await post(app, LOGS, body, { 'Content-Encoding': encoding });
@@ -202,7 +202,7 @@ for (const [encoding, compress] of [
   });
 }
 
-test('gzip in several members, and with zeros behind it, is read whole', async () => {
+test('gzip with several members, or with zeros after it, is read whole', async () => {
   await withApp({}, async (app) => {
     const text = JSON.stringify([EVENT]);
     const parts = [gzipSync(text.slice(0, 5)), gzipSync(text.slice(5)), Buffer.alloc(100)];
@@ -212,7 +212,7 @@ test('gzip in several members, and with zeros behind it, is read whole', async (
   });
 });
 
-test('an unknown encoding, or two of them, is 415', async () => {
+test('an unknown encoding, or two encodings, are 415', async () => {
   await withApp({}, async (app) => {
     for (const encoding of ['x-bogus', 'gzip, br', 'zstd']) {
       const answer = await post(app, LOGS, EVENT, { 'Content-Encoding': encoding });
@@ -222,7 +222,7 @@ test('an unknown encoding, or two of them, is 415', async () => {
   });
 });
 
-test('a body that is cut short, goes on behind its end or is not of its encoding is 400', async () => {
+test('a compressed body that is truncated, has trailing data or is malformed is 400', async () => {
   await withApp({}, async (app) => {
     const whole = Buffer.from(JSON.stringify([EVENT]));
     for (const [encoding, body] of [
@@ -249,7 +249,7 @@ function bodyOf(size: number): Buffer {
   return Buffer.from(`["${'x'.repeat(size - 4)}"]`);
 }
 
-test('a body of the limit is read, and one byte more is 413, as it is and compressed', async () => {
+test('a body at the limit is accepted and one byte more is 413, compressed or not', async () => {
   await withApp({}, async (app) => {
     const [least, most] = [bodyOf(12_000_000), bodyOf(12_000_001)];
     const gzip = { 'Content-Encoding': 'gzip' };
@@ -263,7 +263,7 @@ test('a body of the limit is read, and one byte more is 413, as it is and compre
   });
 });
 
-test('a bomb that inflates to 200 MB is 413', async () => {
+test('a bomb that decompresses to 200 MB is 413', async () => {
   await withApp({}, async (app) => {
     const bomb = gzipSync(Buffer.alloc(200_000_000, 'x'), { level: 1 });
     const answer = await post(app, LOGS, bomb, { 'Content-Encoding': 'gzip' });
@@ -305,7 +305,7 @@ async function firstLine(app: { readonly port: number }, head: string): Promise<
   return '';
 }
 
-test('whoever goes on sending a body that was refused is cut off', async () => {
+test('a sender that continues to send a refused body is cut off', async () => {
   await withApp({}, async (app) => {
     const size = 100_000_000;
     const socket = createConnection({ port: app.port, host: '127.0.0.1' });
@@ -329,7 +329,7 @@ test('whoever goes on sending a body that was refused is cut off', async () => {
   });
 });
 
-test('bodies beyond the memory for them are 429 with Retry-After', async () => {
+test('bodies beyond their memory limit are 429 with Retry-After', async () => {
   await withApp({ heldBytesMax: 100 }, async (app) => {
     const answer = await post(app, LOGS, bodyOf(101));
     assert.equal(answer.status, 429);
@@ -341,7 +341,7 @@ test('bodies beyond the memory for them are 429 with Retry-After', async () => {
   });
 });
 
-test('what the store refuses is told with its status', async () => {
+test('refusals of the store have their status', async () => {
   const intake = {
     ...fakeIntake([]),
     decode: async () => ({
@@ -358,7 +358,7 @@ test('what the store refuses is told with its status', async () => {
   });
 });
 
-test('a post is answered on a connection that goes on, even when its body was not wanted', async () => {
+test('a refused post keeps its connection, even if its body was not needed', async () => {
   await withApp({}, async (app) => {
     const body = 'x'.repeat(100_000);
     const one = (path: string, connection: string): string =>
@@ -371,7 +371,7 @@ test('a post is answered on a connection that goes on, even when its body was no
   });
 });
 
-test('the sources are listed with their ids for any token, and for none without', async () => {
+test('the sources are listed with their ids for any token, and not without a token', async () => {
   await withApp({}, async (app) => {
     const answer = await ask(app, { path: '/api/sources', headers: { 'X-API-KEY': PUBLIC } });
     // The nine, and the one of senders who name none.

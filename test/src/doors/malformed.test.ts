@@ -79,7 +79,7 @@ for (const [path, type, body] of DOORS) {
   const countOf = (stored: readonly Stored[]): number =>
     stored.reduce((count, { events }) => count + events.length, 0);
 
-  test(`${path} stores nothing of ${type} that it refuses, whatever is wrong with it`, async () => {
+  test(`${path} stores nothing of a malformed ${type}`, async () => {
     await withApp({}, async (app) => {
       assert.equal(Math.trunc((await post(app, whole)).status / 100), 2);
       assert.equal(countOf(app.stored), 2);

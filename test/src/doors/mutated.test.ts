@@ -99,7 +99,7 @@ const DOCUMENTS = RECEIVERS.filter(({ type, isLines }) => /json/.test(type) && !
 
 for (const receiver of DOCUMENTS) {
   const { path, type } = receiver;
-  test(`${path} stores or refuses each event of ${type} that was changed`, async () => {
+  test(`${path} stores or refuses each event of a mutated ${type}`, async () => {
     const property = fc.asyncProperty(choices, cuts, async (changes, cut) => {
       // In a list, so that the whole of it can be changed, too.
       const holder: Json = { kind: 'list', items: [readJson(String(receiver.body))] };
@@ -124,7 +124,7 @@ function hasBytesWithin(json: Json): boolean {
 }
 
 for (const receiver of RECEIVERS.filter(({ isLines }) => isLines)) {
-  test(`${receiver.path} stores or refuses each line that was changed`, async () => {
+  test(`${receiver.path} stores or refuses each mutated line`, async () => {
     const property = fc.asyncProperty(choices, cuts, async (changes, cut) => {
       const texts = String(receiver.body).trimEnd().split('\n');
       const lines: Json = { kind: 'list', items: texts.map(readJson) };
@@ -144,7 +144,7 @@ for (const receiver of RECEIVERS.filter(({ isLines }) => isLines)) {
   });
 }
 
-test('/v1/logs stores or refuses each record of protobuf that was changed', async () => {
+test('/v1/logs stores or refuses each record of mutated protobuf', async () => {
   const receiver = must(RECEIVERS.find(({ type }) => type === 'application/x-protobuf'));
   await check(receiver, Buffer.from(encode(logsRequest())), 2);
   const property = fc.asyncProperty(choices, cuts, async (changes, cut) => {
@@ -155,7 +155,7 @@ test('/v1/logs stores or refuses each record of protobuf that was changed', asyn
   await fc.assert(property, { numRuns: runsOf(300) });
 });
 
-test('/logs/syslog stores or refuses each message that was changed', async () => {
+test('/logs/syslog stores or refuses each mutated message', async () => {
   const receiver = must(RECEIVERS.find(({ path }) => path === '/logs/syslog'));
   const parts = [
     ...[String(receiver.body), '<13>1 ', '<191>', '<999>', '2026-01-15T11:55:00+00:00 ', '- - - '],

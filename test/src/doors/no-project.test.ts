@@ -25,7 +25,7 @@ async function warningOf(
 }
 
 for (const receiver of RECEIVERS) {
-  test(`${receiver.path} says how many events of ${receiver.type} have no project`, async () => {
+  test(`${receiver.path} warns how many events of ${receiver.type} have no project`, async () => {
     const answer = await postTo(service, receiver, receiver.body);
     assert.equal(Math.trunc(answer.status / 100), 2, answer.text);
     const isBulk = receiver.path === '/_bulk';
@@ -39,7 +39,7 @@ for (const receiver of RECEIVERS) {
   });
 }
 
-test('the project is looked for where the rule of the source says', async () => {
+test('the project is found by the source’s rule', async () => {
   const named = { project: 'alpha' };
   const inMetadata = { metadata: { project: 'alpha' } };
   assert.equal(await warningOf('postgres.logs', [named]), undefined);
@@ -57,12 +57,12 @@ test('the project is looked for where the rule of the source says', async () => 
   );
 });
 
-test('what a token of one project posts has that project', async () => {
+test('events posted by a token of one project get that project', async () => {
   const { token } = await makeToken(service, 'alpha', { scopes: ['ingest'], projects: ['alpha'] });
   assert.equal(await warningOf('realtime.logs.prod', [{}], { 'X-API-KEY': token }), undefined);
 });
 
-test('a refused event is not counted, and another warning goes first', async () => {
+test('refused events are not counted, and other warnings come first', async () => {
   const path = '/api/logs?source_name=postgres.logs';
   const events = JSON.stringify([7, { timestamp: 'soon' }, { metadata: 7 }]);
   const answer = await service.ask('POST', path, events);
@@ -73,7 +73,7 @@ test('a refused event is not counted, and another warning goes first', async () 
   );
 });
 
-test('a large body, which a thread of its own decodes, is warned of as a small one', async () => {
+test('a large body, decoded in a separate thread, is warned of like a small one', async () => {
   const filler = 'x'.repeat(DECODED_APART_BYTES_MIN);
   assert.equal(
     await warningOf('postgres.logs', [{ event_message: filler }, { project: 'alpha' }]),
@@ -81,7 +81,7 @@ test('a large body, which a thread of its own decodes, is warned of as a small o
   );
 });
 
-test('a bulk for many sources has a header that clients take', async () => {
+test('the warnings of a bulk request for many sources fit into a header that clients accept', async () => {
   const { result } = JSON.parse((await service.ask('GET', '/api/sources')).text);
   const lines = result.map(
     ({ name }: { name: string }) => `{"index":{"_index":"${name}"}}\n{"message":"a"}\n`,

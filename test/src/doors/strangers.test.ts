@@ -123,7 +123,7 @@ before(async () => {
 });
 after(() => service.stop());
 
-test('OTLP passes over unknown names beside known ones, and refuses a body of unknown names alone', async () => {
+test('OTLP ignores unknown names beside known ones, and refuses a body with unknown names only', async () => {
   const row = { path: '/v1/logs', type: 'application/json', answers: [] };
   const beside = await outcome(row, '{"hello":1,"resourceLogs":[]}');
   assert.deepEqual(beside.slice(0, 2), [200, 0]);
@@ -141,7 +141,7 @@ async function outcome(row: Row, body: string): Promise<readonly [number, number
 }
 
 for (const row of ROWS) {
-  test(`${row.path} (${row.type}) takes nothing for a success but what it knows`, async () => {
+  test(`${row.path} (${row.type}) succeeds only for what it understands`, async () => {
     if (row.empty !== undefined) {
       const [status, stored] = await outcome(row, row.empty);
       assert.deepEqual([Math.trunc(status / 100), stored], [2, 0], row.empty);
@@ -157,7 +157,7 @@ for (const row of ROWS) {
   });
 }
 
-test('an object that belongs to another format is refused deeper inside, too', async () => {
+test('an object of another format is refused at any depth', async () => {
   const bodies = [
     ['/loki/api/v1/push', { streams: [{ labels: '{a="b"}', entries: [{ line: 'x' }] }] }],
     ['/v1/logs', { resourceSpans: [] }],

@@ -238,7 +238,7 @@ async function unreadableCount(service: ServiceUnderTest): Promise<number> {
 }
 
 for (const profile of ['default', 'supabase']) {
-  test(`in the profile ${profile} every receiver reads a text as the same time`, async () => {
+  test(`in the profile ${profile} every receiver parses a text to the same time`, async () => {
     const service = must(services.get(profile), 'it was started');
     const wanted = new Map<string, number>();
     for (const receiver of RECEIVERS) {
@@ -259,7 +259,7 @@ for (const profile of ['default', 'supabase']) {
     assert.ok(wanted.size > 200, `${wanted.size} posts`);
   });
 
-  test(`in the profile ${profile} every receiver keeps a text that it cannot read, and says so`, async () => {
+  test(`in the profile ${profile} every receiver keeps an unreadable timestamp and warns of it`, async () => {
     const service = must(services.get(profile), 'it was started');
     const texts = new Map<string, string>();
     const countBefore = await unreadableCount(service);
@@ -286,7 +286,7 @@ for (const profile of ['default', 'supabase']) {
   });
 }
 
-test('a warning counts the events, and shows the first text in ASCII, cut', async () => {
+test('a warning counts the events, and shows the first text in ASCII, shortened', async () => {
   const service = must(services.get('default'), 'it was started');
   const path = `/logs?source_name=${SOURCE}`;
   const warningOf = async (events: unknown): Promise<unknown> =>
@@ -304,7 +304,7 @@ test('a warning counts the events, and shows the first text in ASCII, cut', asyn
   assert.equal(await warningOf([{ timestamp: [] }, { timestamp: NOON_US }]), `${kept} "[]"`);
 });
 
-test('where an index gets some events and the source others, all are counted together', async () => {
+test('events of an index and of the body’s source are counted together', async () => {
   const service = must(services.get('default'), 'it was started');
   const line = (index: string, time: string): string =>
     `{"index":{"_index":"${index}"}}\n{"message":"a","@timestamp":"${time}"}\n`;
@@ -316,7 +316,7 @@ test('where an index gets some events and the source others, all are counted tog
   );
 });
 
-test('an answer that refuses some events names the others, too', async () => {
+test('an answer that refuses some events warns of the others, too', async () => {
   const service = must(services.get('default'), 'it was started');
   const events = json([{ timestamp: 'soon' }, 7]);
   const answer = await service.ask('POST', `/logs?source_name=${SOURCE}`, events);
@@ -324,7 +324,7 @@ test('an answer that refuses some events names the others, too', async () => {
   assert.match(String(warningsOf(answer)), /^the timestamp of 1 event .* "soon"$/);
 });
 
-test('an event posted alone has its time in the profile default only', async () => {
+test('an event posted alone keeps its time in the profile default only', async () => {
   for (const [profile, service] of services) {
     const path = `/logs?source_name=${SOURCE}`;
     const post = (timestamp: string) =>

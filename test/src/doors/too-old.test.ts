@@ -72,7 +72,7 @@ after(() => service.stop());
 
 for (const { path, type, body, status } of POSTS) {
   const [door] = path.split('?');
-  test(`${door} refuses an event older than the retention, and names RETENTION_DAYS`, async () => {
+  test(`${door} refuses an event older than the retention and names RETENTION_DAYS`, async () => {
     const answer = await service.ask('POST', path, body, {
       'Content-Type': type ?? 'application/json',
     });
@@ -85,7 +85,7 @@ for (const { path, type, body, status } of POSTS) {
   });
 }
 
-test('a retention of one day is written as one', async () => {
+test('a retention of one day is in the singular', async () => {
   const short = await ServiceUnderTest.start({ RETENTION_DAYS: '1' });
   try {
     const answer = await short.ask('POST', `/api/logs${SOURCE}`, EVENT);

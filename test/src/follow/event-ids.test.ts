@@ -5,7 +5,7 @@ import { InstanceKey } from '../../../src/instance-key.ts';
 
 const KEY = InstanceKey.random();
 
-test('an id gives back its number, to whoever has the key', () => {
+test('an id decrypts to its number with the same key', () => {
   for (const number of [0, 1, 2 ** 31, 2 ** 32, Number.MAX_SAFE_INTEGER]) {
     const id = new EventIds(KEY).createId('a', number);
     assert.match(id, /^[\w-]{22}$/);
@@ -29,7 +29,7 @@ test('an id of another source, key or text has no number', () => {
   }
 });
 
-test('ids of neighbours share nothing, and two ids of one number differ', () => {
+test('ids of consecutive numbers look unrelated, and two ids of one number differ', () => {
   const ids = new EventIds(KEY);
   const blocks = Array.from({ length: 1000 }, (_, number) =>
     Buffer.from(ids.createId('a', number >> 1), 'base64url').toString('hex'),

@@ -34,7 +34,7 @@ function readerOf(): { readonly reader: EventReader; readonly runs: BoundedRunOp
 
 const eventsOf = (tenant: string) => ({ source: SOURCE!, reach: EVERYTHING, tenant });
 
-test('a page is read once for all followers of a tenant, and given up when the last has gone', async () => {
+test('all followers of a tenant share the read of a page, which is cancelled when the last one leaves', async () => {
   const { reader, runs } = readerOf();
   const callers = Array.from({ length: 3 }, () => new AbortController());
   const pages = callers.map(({ signal }, index) =>
@@ -60,7 +60,7 @@ test('a page is read once for all followers of a tenant, and given up when the l
   await assert.rejects(pages[2]!, { code: 'query_cancelled' });
 });
 
-test('the last events are looked for in the turns of a tenant, until its caller has gone', async () => {
+test('the search for the last events counts as the tenant’s, and ends when its caller leaves', async () => {
   const { reader, runs } = readerOf();
   const caller = new AbortController();
   const start = reader.lastStart(eventsOf('one'), 3, caller.signal);
@@ -69,7 +69,7 @@ test('the last events are looked for in the turns of a tenant, until its caller 
   await assert.rejects(start, { code: 'query_cancelled' });
 });
 
-test('over HTTP the tenant is the token', async () => {
+test('over HTTP, the tenant is the token', async () => {
   const tenants: unknown[] = [];
   const run: Run = async (_query, { tenant }) => {
     tenants.push(tenant);

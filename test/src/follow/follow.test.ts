@@ -65,7 +65,7 @@ function idsOf(events: readonly StreamEvent[]): string[] {
 
 const namesOf = (events: readonly JsonObject[]) => events.map(({ id }) => id);
 
-test('a follower gets what comes from now on, in the order it came, as logs have it', async () => {
+test('a follower gets new events in order of arrival, in the form of the log', async () => {
   await post([eventOf('alpha')]);
   const stream = await follow();
   assert.equal(stream.response.statusCode, 200);
@@ -91,7 +91,7 @@ test('a follower gets what comes from now on, in the order it came, as logs have
   stream.close();
 });
 
-test('who comes again goes on where it was, from memory, from files, and after a restart', async () => {
+test('a reconnecting follower continues where it was, from memory, from files, and after a restart', async () => {
   const stream = await follow();
   await stream.emptied(1);
   const start = stream.lastId;
@@ -119,7 +119,7 @@ test('who comes again goes on where it was, from memory, from files, and after a
   after.close();
 });
 
-test('an id that the store has never given is told as a gap, and all there is follows', async () => {
+test('an id unknown to the store is reported as a gap, followed by all events', async () => {
   const first = await follow({ after: '0' });
   const [oldest] = await first.take(1);
   first.close();
@@ -131,7 +131,7 @@ test('an id that the store has never given is told as a gap, and all there is fo
   stream.close();
 });
 
-test('a number from before ids were encrypted is an id to who may read all of the source', async () => {
+test('a plain number from before ids were encrypted is valid for a token that may read the whole source', async () => {
   const events = [eventOf('alpha'), eventOf('alpha')];
   await post(events.slice(0, 1), 'gotrue.logs.prod');
   await post(events.slice(1), 'gotrue.logs.prod');
@@ -140,7 +140,7 @@ test('a number from before ids were encrypted is an id to who may read all of th
   stream.close();
 });
 
-test('an id of another source, or one that was changed, is refused', async () => {
+test('an id of another source, or a changed id, is refused', async () => {
   const stream = await follow();
   await stream.emptied(1);
   const id = stream.lastId;
@@ -162,7 +162,7 @@ test('an id of another source, or one that was changed, is refused', async () =>
   }
 });
 
-test('a project sees its own events, once each, wherever its source has the project', async () => {
+test('a follower of a project gets each of its events once, wherever the source has the project', async () => {
   const edge = await follow({ project: 'gamma' });
   const relay = await follow({ project: 'gamma' }, { source: RELAY });
   await Promise.all([edge.emptied(1), relay.emptied(1)]);
@@ -182,7 +182,7 @@ test('a project sees its own events, once each, wherever its source has the proj
   for (const stream of [edge, relay, last]) stream.close();
 });
 
-test('the last events come first where they are asked for, and those of a time', async () => {
+test('the last events, or those since a time, come first on request', async () => {
   const events = [eventOf('alpha', 30), eventOf('alpha', 10), eventOf('alpha', 20)];
   await post(events);
   const last = await follow({ last: '2' });
@@ -205,7 +205,7 @@ test('the last events come first where they are asked for, and those of a time',
   for (const stream of [last, none, few, since]) stream.close();
 });
 
-test('what cannot be followed is told by a status and a sentence', async () => {
+test('a request that cannot be followed gets a status and an explanation', async () => {
   for (const [path, status, message] of [
     ['nothing/tail', 404, /there is no source \\"nothing\\"/],
     [`${EDGE}/tail?project=`, 400, /project must be a project; got/],
@@ -236,7 +236,7 @@ test('what cannot be followed is told by a status and a sentence', async () => {
   for (const stream of [none, inUrl]) stream.close();
 });
 
-test('a token follows what it may read, and nothing else', async () => {
+test('a token follows only what it may read', async () => {
   const granted = await Granted.of(service);
   const open = (name: GrantName, source: string): Promise<EventStream> =>
     EventStream.open(`${service.url}/api/sources/${source}/tail`, {
@@ -275,7 +275,7 @@ test('a token follows what it may read, and nothing else', async () => {
   for (const stream of [all, alpha, edge, asked]) stream.close();
 });
 
-test('a token of one project does not learn from ids how many events others have', async () => {
+test('a token of one project cannot learn from ids how many events others have', async () => {
   const { token } = await makeToken(service, 'counts', { scopes: ['query'], projects: ['alpha'] });
   const open = (headers: Readonly<Record<string, string>> = {}): Promise<EventStream> =>
     EventStream.open(`${service.url}/api/sources/postgREST.logs.prod/tail`, {
@@ -318,7 +318,7 @@ test('a stream whose token is revoked ends before anything more is sent', async 
   assert.deepEqual(await stream.end(), []);
 });
 
-test('a service that stops ends its streams, and tells when to come again', async () => {
+test('a stopping service ends its streams with a time to reconnect', async () => {
   const stream = await follow();
   await stream.emptied(1);
   const last = eventOf('alpha');
@@ -336,7 +336,7 @@ test('a service that stops ends its streams, and tells when to come again', asyn
   again.close();
 });
 
-test('law: whoever goes and comes again as it likes sees every event once, in order', async () => {
+test('law: a follower that reconnects at any time gets every event once, in order', async () => {
   const step = fc.oneof(
     fc.record({ kind: fc.constant('post' as const), count: fc.integer({ min: 1, max: 5 }) }),
     fc.record({ kind: fc.constant('take' as const), count: fc.integer({ min: 1, max: 4 }) }),

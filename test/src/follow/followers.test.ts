@@ -115,7 +115,7 @@ class FollowersUnderTest {
   }
 }
 
-test('no more follow than there may be, and one that goes makes room', async () => {
+test('the number of followers is limited, and one that leaves frees its place', async () => {
   const under = new FollowersUnderTest({ countMax: 2 });
   await under.with(async (open) => {
     const [first] = [await open(), await open()];
@@ -127,7 +127,7 @@ test('no more follow than there may be, and one that goes makes room', async () 
   });
 });
 
-test('where all places are taken, the tenant with most gives up its oldest', async () => {
+test('when all places are taken, the tenant with most loses its oldest follower', async () => {
   const under = new FollowersUnderTest({ countMax: 4 });
   await under.with(async (open) => {
     const many = [];
@@ -151,7 +151,7 @@ test('where all places are taken, the tenant with most gives up its oldest', asy
   });
 });
 
-test('the place of one that reads nothing is free at once', async () => {
+test('the place of a follower that reads nothing is free at once', async () => {
   const under = new FollowersUnderTest({ countMax: 2, eventBytes: 1024 * 1024 });
   await under.with(async (open) => {
     const oldest = await open('many');
@@ -164,7 +164,7 @@ test('the place of one that reads nothing is free at once', async () => {
   });
 });
 
-test('the last events are no longer looked for when the caller has gone, or has lost its place', async () => {
+test('the search for the last events stops when the caller leaves or loses its place', async () => {
   const under = new FollowersUnderTest({ countMax: 2 });
   await under.with(async (open) => {
     const opened = open('many?last').catch(() => undefined);
@@ -186,7 +186,7 @@ test('the last events are no longer looked for when the caller has gone, or has 
   });
 });
 
-test('a follower for whom nothing comes hears that it is still there, with its id', async () => {
+test('an idle follower gets heartbeats with its id', async () => {
   const under = new FollowersUnderTest({ times: { heartbeatMs: 5 } });
   await under.with(async (open) => {
     const stream = await open();
@@ -199,7 +199,7 @@ test('a follower for whom nothing comes hears that it is still there, with its i
   });
 });
 
-test('heartbeats come at their own times, whatever others post', async (context) => {
+test('heartbeats have their own times, whatever others post', async (context) => {
   const { timers } = context.mock;
   timers.enable({ apis: ['setInterval', 'setTimeout'] });
   const under = new FollowersUnderTest({ times: { heartbeatMs: 1000 }, isOfOthers: true });
@@ -220,7 +220,7 @@ test('heartbeats come at their own times, whatever others post', async (context)
   });
 });
 
-test('nothing is read for a source that nobody follows, nor before there is something', async () => {
+test('nothing is read for a source without followers, or before there are events', async () => {
   const under = new FollowersUnderTest();
   under.publish(3);
   await under.with(async (open) => {
@@ -237,7 +237,7 @@ test('nothing is read for a source that nobody follows, nor before there is some
   });
 });
 
-test('what a follower does not read stays in the store', async () => {
+test('events that a follower has not read stay in the store', async () => {
   const under = new FollowersUnderTest({ eventBytes: 1024 * 1024 });
   await under.with(async (open) => {
     const stream = await open();
@@ -255,7 +255,7 @@ test('what a follower does not read stays in the store', async () => {
   });
 });
 
-test('a page waits until there is room beside those that others have not read', async () => {
+test('a page waits until unread pages of others leave room for it', async () => {
   const under = new FollowersUnderTest({ eventBytes: 8 * 1024 * 1024, heldBytesMax: 1 });
   await under.with(async (open) => {
     const slow = await open();
@@ -294,7 +294,7 @@ test('a slow follower gets everything, as fast as it reads', async () => {
   });
 });
 
-test('a failure of a read is told, and ends the stream; its id is where to go on', async () => {
+test('a failed read is reported and ends the stream, which can be continued from its id', async () => {
   const under = new FollowersUnderTest();
   await under.with(async (open) => {
     const stream = await open();
@@ -311,7 +311,7 @@ test('a failure of a read is told, and ends the stream; its id is where to go on
   });
 });
 
-test('a stream ends after its time, and when the service stops, each with a time to come again', async () => {
+test('a stream ends after its time, and when the service stops, each with a time to reconnect', async () => {
   const brief = new FollowersUnderTest({ times: { followingMsMax: 5 } });
   await brief.with(async (open) => {
     const stream = await open();

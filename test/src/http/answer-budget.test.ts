@@ -18,7 +18,7 @@ class Leaving extends EventEmitter {
   }
 }
 
-test('answers of a tenant leave as long as they have room, and another finds some beside them', () => {
+test('a tenant’s answers are sent while there is room, and leave some for another tenant', () => {
   const budget = new AnswerBudget(100);
   const answers = Array.from({ length: 4 }, () => new Leaving());
   const [first, second, third, fourth] = answers.map(({ response }) => response);
@@ -36,7 +36,7 @@ test('answers of a tenant leave as long as they have room, and another finds som
   doesNotThrow(() => budget.hold(50, 'a', fourth!));
 });
 
-test('whoever is gone holds nothing', () => {
+test('callers that have gone hold nothing', () => {
   const budget = new AnswerBudget(10);
   const gone = new Leaving();
   gone.leave();

@@ -86,7 +86,7 @@ function call(
   return service.ask(method, `${path}?project=${project}`, undefined, headers);
 }
 
-test('an answer is CSV or lines of JSON where Accept says so, kept or not', async () => {
+test('Accept selects CSV or NDJSON, for kept answers and others', async () => {
   for (const path of ['/api/endpoints/app.logs', PATH, PATH]) {
     const csv = await call(path, { Accept: 'text/csv' });
     assert.deepEqual([csv.status, csv.text], [200, TABLE]);
@@ -104,7 +104,7 @@ test('an answer is CSV or lines of JSON where Accept says so, kept or not', asyn
   }
 });
 
-test('the end of the path says it, too, and then Accept says nothing', async () => {
+test('the extension of the path selects the format and overrides Accept', async () => {
   const id = '22222222-2222-4333-8444-555555555555';
   for (const path of [PATH, `/api/endpoints/query/${id}`, `/endpoints/query/app.kept`]) {
     for (const [end, type] of [
@@ -122,7 +122,7 @@ test('the end of the path says it, too, and then Accept says nothing', async () 
   }
 });
 
-test('an endpoint whose own name ends so goes first', async () => {
+test('an endpoint whose own name has such an extension takes precedence', async () => {
   const answer = await call('/api/endpoints/app.logs.csv');
   assert.equal(answer.headers['content-type'], JSON_TYPE);
   assert.equal(JSON.parse(answer.text).result[0].own, 'own');
@@ -141,7 +141,7 @@ test('an answer without rows has the header row', async () => {
   assert.equal((await call(`${PATH}.ndjson`, {}, 'nobody')).text, '');
 });
 
-test('a POST is answered so, and the SQL of a caller names the columns', async () => {
+test('a POST gets the format, too, and a caller’s SQL names the columns', async () => {
   const sql = "SELECT e.id, CONCAT(e.project, ',') AS p FROM entries AS e WHERE e.id = 'a2'";
   for (const path of ['/api/endpoints/app.logs', PATH]) {
     const body = JSON.stringify({ project: 'alpha', sql });
@@ -150,7 +150,7 @@ test('a POST is answered so, and the SQL of a caller names the columns', async (
   }
 });
 
-test('each form has a tag of its own, is told unchanged by it, and has headers for HEAD', async () => {
+test('each format has its own tag, gets 304 for it, and has headers for HEAD', async () => {
   for (const path of ['/api/endpoints/app.logs', PATH]) {
     const tags = new Set<string>();
     for (const Accept of ['application/json', 'text/csv', 'application/x-ndjson']) {
@@ -172,7 +172,7 @@ test('each form has a tag of its own, is told unchanged by it, and has headers f
   }
 });
 
-test('a failure is JSON in any form, and what no form fits is told so before the query runs', async () => {
+test('a failure is JSON in any format, and an unavailable format is refused before the query runs', async () => {
   const failed = await service.ask('GET', `${PATH}.csv`, undefined, { Accept: 'text/csv' });
   assert.equal(failed.status, 400);
   assert.equal(JSON.parse(failed.text).error.code, 'missing_parameter');
@@ -184,7 +184,7 @@ test('a failure is JSON in any form, and what no form fits is told so before the
   assert.match(message, /application\/json, text\/csv or application\/x-ndjson; got /);
 });
 
-test('Accept is weighed: the more wanted, the more exact range, and JSON among equals', () => {
+test('Accept is weighed by weight, then by the more specific range, then JSON first', () => {
   for (const [accept, name] of [
     [undefined, 'json'],
     ['', 'json'],
@@ -226,7 +226,7 @@ async function postMany(): Promise<void> {
   await service.post('gotrue.logs.prod', events, us(NOW));
 }
 
-test('a long answer leaves piece by piece, or whole and compressed where it is kept', async () => {
+test('a long answer is sent in pieces, or whole and compressed if it is kept', async () => {
   await postMany();
   const run = await call('/api/endpoints/app.logs.csv.csv', {}, 'many');
   const isInPieces = run.headers['transfer-encoding'] === 'chunked';
@@ -263,7 +263,7 @@ async function askBytes(path: string, encoding: string) {
   return { headers: response.headers, body: Buffer.concat(chunks) };
 }
 
-test('a caller that goes amid a long answer leaves nothing behind', async () => {
+test('a caller that disconnects during a long answer leaves no memory in use', async () => {
   await postMany();
   const headers = { 'X-API-KEY': 'a-private-token' };
   for (let count = 0; count < 20; count++) {

@@ -46,7 +46,7 @@ function entering(
 
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-test('work is let in up to the bound, and the rest as room is made, in order', async () => {
+test('work is admitted up to the limit, and the rest in order as room becomes free', async () => {
   const gate = new ByteGate({ bytesMax: 10, nowMs: () => 0 });
   const { inside } = entering(gate, [6, 4, 1, 9, 1]);
   await settle();
@@ -63,7 +63,7 @@ test('work is let in up to the bound, and the rest as room is made, in order', a
   assert.deepEqual(inside, [0, 1, 2, 3, 4]);
 });
 
-test('work larger than the bound goes in alone', async () => {
+test('work larger than the limit is admitted alone', async () => {
   const gate = new ByteGate({ bytesMax: 10, nowMs: () => 0 });
   const { inside } = entering(gate, [1, 11, 1]);
   await settle();
@@ -76,7 +76,7 @@ test('work larger than the bound goes in alone', async () => {
   assert.deepEqual(inside, [0, 1, 2]);
 });
 
-test('a tenant alone fills the gate; beside others it has as much inside as is free of the shared part', async () => {
+test('a tenant that is alone fills the gate, and beside others it gets as much as is free of the shared part', async () => {
   const gate = new SharedGate();
   assert.deepEqual(await gate.enter('a60', 'a30'), ['a60', 'a30']);
   // A newcomer does not wait for what is inside, and what comes behind does.
@@ -87,13 +87,13 @@ test('a tenant alone fills the gate; beside others it has as much inside as is f
   assert.deepEqual(await gate.leave('b2'), ['b1', 'a3']);
 });
 
-test('who has nothing inside is let in with whatever it brings, though others wait', async () => {
+test('a tenant without admitted work is admitted with work of any size, although others wait', async () => {
   const gate = new SharedGate();
   assert.deepEqual(await gate.enter('a4', 'b4', 'a4', 'b4', 'c20'), ['a4', 'b4', 'c20']);
   assert.deepEqual(await gate.leave('a4'), ['a4']);
 });
 
-test('a tenant is alone again when the others have not come for some time', async () => {
+test('a tenant is alone again when the others have not posted for some time', async () => {
   const gate = new SharedGate();
   assert.deepEqual(await gate.enter('b1', 'a8', 'a8', 'a8'), ['b1', 'a8']);
   gate.nowMs = RECENT_TENANTS_MS;
@@ -148,7 +148,7 @@ class DrivenGate {
   }
 }
 
-test('a tenant that floods beside one that does not rests between its works', async (context) => {
+test('a tenant that floods beside another pauses between its works', async (context) => {
   const driven = new DrivenGate(context, { bytesMax: 100, floodBytesPerMs: 1 });
   driven.work('quiet', 10, 1);
   // Ten fill the gate, the others wait.
@@ -163,7 +163,7 @@ test('a tenant that floods beside one that does not rests between its works', as
   assert.deepEqual(inside, [0, 1], 'who does not flood does not rest');
 });
 
-test('of tenants that all flood none rests', async (context) => {
+test('if all tenants flood, none pauses', async (context) => {
   const driven = new DrivenGate(context, { bytesMax: 10, floodBytesPerMs: 0.001 });
   for (let work = 0; work < 20; work++) {
     driven.work('a', 1, 1);
@@ -176,7 +176,7 @@ test('of tenants that all flood none rests', async (context) => {
 /** How many random clocks move while turns are given out. */
 const CLOCKS = budgetOf('WEIR_GATE_CLOCKS', { fast: 20, all: 100 });
 
-test('whoever rests goes on, though the clock moves while turns are given out', async (context) => {
+test('a paused tenant continues even if the clock advances while turns are given', async (context) => {
   for (let seed = 0; seed < CLOCKS; seed++) {
     const random = new Random(seed);
     const readMs = (): number => {

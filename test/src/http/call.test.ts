@@ -31,7 +31,7 @@ async function expectError(
   assert.match(answer.json.error.message, expected.message);
 }
 
-test('every path, by id and by name and by alias, by GET and by POST, answers the same', async () => {
+test('every path gives the same answer, by id, name and alias, for GET and POST', async () => {
   await withApp({}, async (app) => {
     const paths = [
       `/api/endpoints/query/${STATS_ID}`,
@@ -56,7 +56,7 @@ test('every path, by id and by name and by alias, by GET and by POST, answers th
   });
 });
 
-test('no rows is an empty list', async () => {
+test('no rows are an empty list', async () => {
   await withApp({ run: async () => fakeAnswer([]) }, async (app) => {
     const answer = await ask(app, { path: '/api/endpoints/app.stats?project=p' });
     assert.equal(answer.text, '{"result":[]}');
@@ -82,7 +82,7 @@ test('HEAD has the headers of GET and no body', async () => {
   });
 });
 
-test('each type of parameter is read exactly', async () => {
+test('each type of parameter is parsed exactly', async () => {
   await withApp({}, async (app) => {
     const values = await valuesOf(
       app,
@@ -101,7 +101,7 @@ test('each type of parameter is read exactly', async () => {
   });
 });
 
-test('an int64 beyond 2^53 arrives as a bigint, and one beyond 64 bits is refused', async () => {
+test('an int64 beyond 2^53 becomes a bigint, and one beyond 64 bits is refused', async () => {
   const seen: unknown[] = [];
   const run = async (
     _query: unknown,
@@ -147,7 +147,7 @@ for (const text of [
   '2026-01-15T25:00Z',
   '2026-01-15T12Z',
 ]) {
-  test(`${text} is no timestamp`, async () => {
+  test(`${text} is not a timestamp`, async () => {
     await withApp({}, async (app) => {
       await expectError(app, `project=p&since=${text}`, {
         code: 'invalid_parameter',
@@ -168,14 +168,14 @@ test('an offset whose plus sign became a space is refused with a hint', async ()
   });
 });
 
-test('an empty parameter that is not text is as if it were missing', async () => {
+test('an empty parameter that is not text counts as missing', async () => {
   await withApp({}, async (app) => {
     const values = await valuesOf(app, 'project=p&since=&count=&interval=&deep=');
     assert.deepEqual([values['since'], values['count'], values['interval']], [null, 5, null]);
   });
 });
 
-test('a required parameter that is missing or empty is refused, unless a fallback has it', async () => {
+test('a required parameter that is missing or empty is refused, unless a fallback has a value', async () => {
   await withApp({}, async (app) => {
     const missing = { code: 'missing_parameter', parameter: 'project', message: /got nothing/ };
     await expectError(app, '', missing);
@@ -187,7 +187,7 @@ test('a required parameter that is missing or empty is refused, unless a fallbac
   });
 });
 
-test('a value outside the list is refused, naming the list; the comparison is exact', async () => {
+test('a value outside the list is refused with the list, and the comparison is exact', async () => {
   await withApp({}, async (app) => {
     const message = /interval must be 1hr or 1day; got "1HR"/;
     await expectError(app, 'project=p&interval=1HR', {
@@ -198,7 +198,7 @@ test('a value outside the list is refused, naming the list; the comparison is ex
   });
 });
 
-test('a repeated parameter is refused, one that is not declared is passed over', async () => {
+test('a repeated parameter is refused, and an undeclared one is ignored', async () => {
   await withApp({}, async (app) => {
     const repeated = { code: 'repeated_parameter', parameter: 'project', message: /got 2/ };
     await expectError(app, 'project=p&project=p', repeated);
@@ -209,7 +209,7 @@ test('a repeated parameter is refused, one that is not declared is passed over',
   });
 });
 
-test('all wrong parameters are told in one message', async () => {
+test('all wrong parameters are reported in one message', async () => {
   await withApp({}, async (app) => {
     await expectError(app, 'count=x&deep=1', {
       code: 'missing_parameter',
@@ -219,7 +219,7 @@ test('all wrong parameters are told in one message', async () => {
   });
 });
 
-test('a body gives texts, numbers and booleans, and null is no value', async () => {
+test('a body has texts, numbers and booleans, and null counts as absent', async () => {
   await withApp({}, async (app) => {
     const body = { project: 'p', count: 7, deep: false, share: 0.5, interval: null };
     const { result } = (await post(app, '/api/endpoints/app.stats', body)).json;
@@ -230,7 +230,7 @@ test('a body gives texts, numbers and booleans, and null is no value', async () 
   });
 });
 
-test('what a body names beside the parameters may be anything', async () => {
+test('undeclared members of a body may have any value', async () => {
   await withApp({}, async (app) => {
     const body = '{"project":"p","deep-er":{"a":[1]},"__proto__":[],"other":12345678901234567890}';
     const answer = await post(app, '/api/endpoints/app.stats', body);
@@ -286,7 +286,7 @@ test('a path that does not decode is refused', async () => {
   });
 });
 
-test('an endpoint that is not there is 404: a UUID of no one, a part of a UUID, a name', async () => {
+test('a missing endpoint is 404: an unknown UUID, a part of a UUID, a name', async () => {
   await withApp({}, async (app) => {
     for (const name of [
       '22222222-2222-4333-8444-555555555555',
@@ -309,7 +309,7 @@ for (const [code, status] of [
   ['query_limit', 422],
   ['query_timeout', 504],
 ] as const) {
-  test(`a query that ends in ${code} is ${status}, with its place`, async () => {
+  test(`a query that fails with ${code} is ${status}, with its position`, async () => {
     const run = failingRun(code, 'told by the engine', { start: 3, end: 4, line: 2, column: 1 });
     await withApp({ run }, async (app) => {
       const answer = await ask(app, { path: '/api/endpoints/app.stats?project=p' });
@@ -321,7 +321,7 @@ for (const [code, status] of [
   });
 }
 
-test('a query that does not end in time is 504, even when the engine does not listen', async () => {
+test('a query that exceeds its time is 504, even if the engine does not stop', async () => {
   let isAborted = false;
   const run = (_query: unknown, { signal }: { signal?: AbortSignal | undefined }) => {
     signal?.addEventListener('abort', () => {
@@ -337,7 +337,7 @@ test('a query that does not end in time is 504, even when the engine does not li
   });
 });
 
-test('a caller who goes away stops the query', async () => {
+test('a caller that disconnects stops the query', async () => {
   let stopped = (): void => {};
   const whenStopped = new Promise<void>((resolve) => {
     stopped = resolve;
@@ -364,7 +364,7 @@ test('a caller who goes away stops the query', async () => {
   });
 });
 
-test('calls beyond the limit are 503 with Retry-After, and it is free again afterwards', async () => {
+test('calls beyond the limit are 503 with Retry-After, until there is room again', async () => {
   const finish: (() => void)[] = [];
   const run = () =>
     new Promise<ReturnType<typeof fakeAnswer>>((resolve) => {
@@ -387,7 +387,7 @@ test('calls beyond the limit are 503 with Retry-After, and it is free again afte
   });
 });
 
-test('a run whose caller has gone counts until the engine is done with it', async () => {
+test('a run whose caller has gone counts until the engine has finished it', async () => {
   const finish: (() => void)[] = [];
   const run = () =>
     new Promise<ReturnType<typeof fakeAnswer>>((resolve) => {
@@ -402,7 +402,7 @@ test('a run whose caller has gone counts until the engine is done with it', asyn
   });
 });
 
-test('a bug is 500 without a word about it, and with all of it in the log', async () => {
+test('a bug is a 500 without details, which are in the log only', async () => {
   const run = () => Promise.reject(new TypeError('secret internals'));
   await withApp({ run }, async (app) => {
     const path = '/api/endpoints/app.stats?project=p&api_key=private-token';
@@ -419,7 +419,7 @@ test('a bug is 500 without a word about it, and with all of it in the log', asyn
   });
 });
 
-test('problem+json is given to those who ask for it, by its weight', async () => {
+test('problem+json is sent to callers that prefer it', async () => {
   await withApp({}, async (app) => {
     const path = '/api/endpoints/app.stats';
     const typeFor = async (accept: string) =>
@@ -444,7 +444,7 @@ test('problem+json is given to those who ask for it, by its weight', async () =>
   });
 });
 
-test('the request id is the caller’s when it is sane, else a new UUID', async () => {
+test('a valid request id of the caller is used, else a new UUID', async () => {
   await withApp({}, async (app) => {
     const idFor = async (id: string) =>
       (await ask(app, { path: '/health', headers: { 'X-Request-Id': id } })).headers[

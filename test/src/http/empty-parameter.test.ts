@@ -39,7 +39,7 @@ async function call(query: string, body?: object) {
   return { status: answer.status, json: JSON.parse(answer.text) };
 }
 
-test('in a JSON body an empty text is the value of a text parameter that has a default', async () => {
+test('in a JSON body, an empty text is the value of a text parameter with a default', async () => {
   const cases: readonly [string, object | undefined, string][] = [
     ['', undefined, 'ms'],
     ['?unit=', undefined, 'ms'],
@@ -57,7 +57,7 @@ test('in a JSON body an empty text is the value of a text parameter that has a d
   }
 });
 
-test('in a JSON body an empty text is no value of a parameter whose values are listed', async () => {
+test('in a JSON body, an empty text counts as absent for a parameter with listed values', async () => {
   const { json } = await call('', { size: '' });
   assert.equal(json.result[0].size, 'small');
 });

@@ -4,7 +4,7 @@ import { QueryError } from '../../../engine/query-error.ts';
 import { ERROR_TABLE, fromQueryError, ServiceError } from '../../../src/errors.ts';
 import { createLog } from '../../../src/log.ts';
 
-test('every code has a status of an error, and a title that is a sentence without a stop', () => {
+test('every code has an error status, and a title without a final stop', () => {
   for (const [code, { status, title }] of ERROR_TABLE) {
     assert.match(code, /^[a-z]+(_[a-z]+)*$/);
     assert(status >= 400 && status < 600, code);
@@ -12,13 +12,13 @@ test('every code has a status of an error, and a title that is a sentence withou
   }
 });
 
-test('429 and 503 always say when to come back', () => {
+test('429 and 503 always have Retry-After', () => {
   for (const [code, { status, retryAfterS }] of ERROR_TABLE) {
     assert.equal(retryAfterS !== undefined, status === 429 || status === 503, code);
   }
 });
 
-test('a failure of a query keeps its code, message and place', () => {
+test('a failure of a query keeps its code, message and position', () => {
   const span = { start: 5, end: 6, line: 2, column: 3 };
   const error = fromQueryError(new QueryError('query_limit', 'too many groups', span));
   assert(error instanceof ServiceError);
@@ -28,7 +28,7 @@ test('a failure of a query keeps its code, message and place', () => {
   );
 });
 
-test('the log writes one line of JSON an entry, whatever the text in it', () => {
+test('the log writes one line of JSON for each entry, whatever its text', () => {
   let text = '';
   const log = createLog(
     (line) => {

@@ -6,7 +6,7 @@ import { useExpressMessages } from '../../../src/http/express-messages.ts';
 import { HttpServer, type RequestListener } from '../../../src/http/http-server.ts';
 import { getProfile } from '../../../src/profile.ts';
 
-test('requests and responses keep the prototypes they came with', async () => {
+test('requests and responses keep their original prototypes', async () => {
   const app = express();
   const prototypes: unknown[] = [];
   const note: RequestListener = (incoming, response) => {

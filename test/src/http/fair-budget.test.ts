@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { FairBudget } from '../../../src/http/fair-budget.ts';
 
-test('a tenant alone holds half, and the next one half of what is left', () => {
+test('a tenant alone holds half, and the next one half of the rest', () => {
   const budget = new FairBudget(() => 100);
   for (let held = 0; held < 50; held += 10) ok(budget.hold(10, 'a'));
   equal(budget.hold(10, 'a'), false);
@@ -13,7 +13,7 @@ test('a tenant alone holds half, and the next one half of what is left', () => {
   equal(budget.freeBytes, 30);
 });
 
-test('what is given back is there for all', () => {
+test('released bytes are available to all', () => {
   const budget = new FairBudget(() => 100);
   ok(budget.hold(100, 'a'));
   equal(budget.hold(1, 'b'), false);
@@ -25,7 +25,7 @@ test('what is given back is there for all', () => {
   ok(budget.hold(100, 'c'));
 });
 
-test('when there is less, what is held stays, and nothing comes', () => {
+test('a smaller total keeps held bytes and admits no more', () => {
   let bytesMax = 100;
   const budget = new FairBudget(() => bytesMax);
   ok(budget.hold(50, 'a'));
@@ -45,7 +45,7 @@ const STEPS = fc.array(
   { maxLength: 200 },
 );
 
-test('whatever tenants hold and give back, it is never more than there is, and a newcomer finds room', () => {
+test('whatever tenants hold and release, the total is never exceeded and a newcomer finds room', () => {
   fc.assert(
     fc.property(STEPS, (steps) => {
       const budget = new FairBudget(() => 1000);

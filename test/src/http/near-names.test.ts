@@ -22,7 +22,7 @@ function failureOf({ status, text }: HttpAnswer): readonly [number, string] {
   return [status, JSON.parse(text).error.message];
 }
 
-test('a name that is nearly known is told with the one that is meant', async () => {
+test('an unknown name is reported with the nearest known one', async () => {
   for (const [name, what, meant] of [
     ['ingest, all', POST, 'postgres.logs'],
     ['query, all', TAIL, 'postgres.logs'],
@@ -39,7 +39,7 @@ test('a name that is nearly known is told with the one that is meant', async () 
   assert.deepEqual(failureOf(far), [404, 'there is no endpoint "frobnicate"']);
 });
 
-test('a token that is bound to sources or endpoints learns no other names', async () => {
+test('a token bound to sources or endpoints learns no other names', async () => {
   const both = await makeToken(service, 'both', {
     scopes: ['ingest', 'query'],
     endpoints: ['logs.all'],
@@ -63,7 +63,7 @@ test('a token that is bound to sources or endpoints learns no other names', asyn
   }
 });
 
-test('in the profile of the analytics container nobody learns a name', async () => {
+test('in the profile supabase, nobody learns names', async () => {
   const other = await ServiceUnderTest.start({ PROFILE: 'supabase' });
   try {
     for (const [method, path, ...body] of [POST, TAIL, CALL]) {
@@ -75,7 +75,7 @@ test('in the profile of the analytics container nobody learns a name', async () 
   }
 });
 
-test('a parameter that is missing is looked for among those that are not read', async () => {
+test('a missing parameter is reported with a similar unused one', async () => {
   const names: readonly (readonly [string, string])[] = [
     ['projct=alpha', 'project must be text; got nothing; did you mean project by "projct"?'],
     ['Project=alpha', 'project must be text; got nothing; did you mean project by "Project"?'],
@@ -87,7 +87,7 @@ test('a parameter that is missing is looked for among those that are not read', 
   }
 });
 
-test('a definition that names nearly a table, a function or a definition is told what is meant', async () => {
+test('a misspelled table, function or definition in a definition is reported with the nearest name', async () => {
   const wrong: readonly (readonly [object, RegExp])[] = [
     [
       { query: 'SELECT 1 AS n FROM `postgres.log`' },

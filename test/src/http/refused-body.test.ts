@@ -46,7 +46,7 @@ class HeadOnly {
   }
 }
 
-test('a post there is no room for is refused before any of its body has come', async () => {
+test('a post without room is refused before its body arrives', async () => {
   await withApp({ heldBytesMax: 1000 }, async (app) => {
     const post = new HeadOnly(app.port, ['Content-Length: 1001']);
     const answer = await post.answer();
@@ -57,7 +57,7 @@ test('a post there is no room for is refused before any of its body has come', a
   });
 });
 
-test('a body that is to come holds its bytes, and leaves them to the next when it is done', async () => {
+test('an announced body reserves its bytes, and frees them when it is done', async () => {
   await withApp({ heldBytesMax: 1000 }, async (app) => {
     const first = new HeadOnly(app.port, ['Content-Length: 600', 'Expect: 100-continue']);
     assert.match(await first.told('HTTP/1.1 100 '), /^HTTP\/1\.1 100 Continue/);
@@ -72,7 +72,7 @@ test('a body that is to come holds its bytes, and leaves them to the next when i
   });
 });
 
-test('while the store takes nothing, a post hears so before any of its body has come', async () => {
+test('while the store accepts nothing, a post is refused before its body arrives', async () => {
   const stored: Stored[] = [];
   const intake = {
     ...fakeIntake(stored),
@@ -91,7 +91,7 @@ test('while the store takes nothing, a post hears so before any of its body has 
   });
 });
 
-test('a body of unknown length is refused as soon as there is no room for more of it', async () => {
+test('a body of unknown length is refused as soon as it exceeds the room', async () => {
   await withApp({ heldBytesMax: 1000 }, async (app) => {
     const post = new HeadOnly(app.port, ['Transfer-Encoding: chunked']);
     post.send(`200\r\n${'x'.repeat(512)}\r\n`);
@@ -106,7 +106,7 @@ test('a body of unknown length is refused as soon as there is no room for more o
   });
 });
 
-test('who sends a long body that was refused hears that the connection ends, and all of it may come', async () => {
+test('the answer to a refused long body says that the connection closes, and the whole body may be sent', async () => {
   const size = 40 * SHORT_BODY_BYTES_MAX;
   await withApp({ heldBytesMax: 1000 }, async (app) => {
     const post = new HeadOnly(app.port, [`Content-Length: ${size}`]);

@@ -6,7 +6,7 @@ import { ask, askRaw, PRIVATE, PUBLIC, post, STATS_ID, withApp } from '../harnes
 const CALL = '/api/endpoints/app.stats?project=p';
 const LOGS = '/api/logs?source_name=postgres.logs';
 
-test('a call and a post without a token are 401 and say how to give one', async () => {
+test('a call and a post without a token are 401 and say how to send one', async () => {
   await withApp({}, async (app) => {
     for (const [method, path] of [
       ['GET', CALL],
@@ -25,7 +25,7 @@ test('a call and a post without a token are 401 and say how to give one', async 
   });
 });
 
-test('a token is taken from Authorization, then X-API-KEY, then api_key; the first one counts', async () => {
+test('a token is taken from Authorization, then X-API-KEY, then api_key', async () => {
   await withApp({}, async (app) => {
     const status = async (headers: Record<string, string | undefined>, query = '') =>
       (await ask(app, { path: CALL + query, headers: { 'X-API-KEY': undefined, ...headers } }))
@@ -43,7 +43,7 @@ test('a token is taken from Authorization, then X-API-KEY, then api_key; the fir
   });
 });
 
-test('api_key in the URL opens calls and posts, not management', async () => {
+test('api_key in the URL is accepted for calls and posts, not for management', async () => {
   await withApp({}, async (app) => {
     const headers = { 'X-API-KEY': undefined };
     const posted = await post(app, `${LOGS}&api_key=${PUBLIC}`, {}, headers);
@@ -55,7 +55,7 @@ test('api_key in the URL opens calls and posts, not management', async () => {
   });
 });
 
-test('definitions are listed and given by id, for a token that may manage', async () => {
+test('definitions are listed and returned by id, for a token that may manage', async () => {
   await withApp({}, async (app) => {
     const list = await ask(app, { path: '/api/endpoints' });
     const one = await ask(app, { path: `/api/endpoints/${STATS_ID}` });
@@ -100,7 +100,7 @@ for (const [path, method, allow] of [
   ['/health', 'POST', 'GET, HEAD, OPTIONS'],
   ['/', 'POST', 'GET, HEAD, OPTIONS'],
 ] as const) {
-  test(`${method} ${path} is 405 with Allow, and OPTIONS tells the same`, async () => {
+  test(`${method} ${path} is 405 with Allow, and OPTIONS lists the same methods`, async () => {
     await withApp({}, async (app) => {
       const refused = await ask(app, { method, path });
       assert.equal(refused.status, 405);
@@ -118,7 +118,7 @@ for (const [path, method, allow] of [
   });
 }
 
-test('a page of any origin may read answers and errors, and the headers of ours', async () => {
+test('a page of any origin may read answers, errors and weir’s headers', async () => {
   await withApp({}, async (app) => {
     for (const path of [CALL, '/api/endpoints/app.stats', '/nowhere']) {
       const { headers } = await ask(app, { path });
@@ -128,7 +128,7 @@ test('a page of any origin may read answers and errors, and the headers of ours'
   });
 });
 
-test('the root says what this is and where the rest is, without a token, also while it starts', async () => {
+test('the root describes the service and its paths, without a token, also during the start', async () => {
   await withApp({ isStarting: true }, async (app) => {
     const answer = await ask(app, { path: '/', headers: { 'X-API-KEY': undefined } });
     assert.equal(answer.status, 200);
@@ -147,7 +147,7 @@ test('the root says what this is and where the rest is, without a token, also wh
   });
 });
 
-test('a path that is not there is 404 in JSON, whatever the method', async () => {
+test('an unknown path is 404 in JSON, whatever the method', async () => {
   await withApp({}, async (app) => {
     for (const path of ['/api', '/api/Endpoints', '/api/endpoints/a/b', '/favicon.ico']) {
       const answer = await ask(app, { path });
@@ -159,7 +159,7 @@ test('a path that is not there is 404 in JSON, whatever the method', async () =>
   });
 });
 
-test('until it is ready, health and ready are 503 with a reason, and calls 503 with Retry-After', async () => {
+test('until the service is ready, health and ready are 503 with a reason, and calls 503 with Retry-After', async () => {
   await withApp({ isStarting: true }, async (app) => {
     const headers = { 'X-API-KEY': undefined };
     const health = await ask(app, { path: '/health', headers });
@@ -198,14 +198,14 @@ test('bytes that are not HTTP are 400 in JSON, and headers without end 431', asy
   });
 });
 
-test('headers up to their limit are taken', async () => {
+test('headers up to their limit are accepted', async () => {
   await withApp({}, async (app) => {
     const answer = await ask(app, { path: '/health', headers: { 'X-Long': 'x'.repeat(16_000) } });
     assert.equal(answer.status, 200);
   });
 });
 
-test('a chunked body that is not well-formed is 400 and stores nothing', async () => {
+test('a malformed chunked body is 400 and stores nothing', async () => {
   await withApp({}, async (app) => {
     const text = await askRaw(
       app,
@@ -216,7 +216,7 @@ test('a chunked body that is not well-formed is 400 and stores nothing', async (
   });
 });
 
-test('a header behind a thousand others is read', async () => {
+test('a header after a thousand others is read', async () => {
   await withApp({}, async (app) => {
     const others = Array.from({ length: 1_200 }, (_, index) => `h${index}: 1\r\n`).join('');
     const text = await askRaw(
@@ -227,7 +227,7 @@ test('a header behind a thousand others is read', async () => {
   });
 });
 
-test('whoever expects something else than to be told to go on is refused in JSON', async () => {
+test('any expectation except 100-continue is refused in JSON', async () => {
   await withApp({}, async (app) => {
     const text = await askRaw(
       app,

@@ -17,7 +17,7 @@ function failing(times: number, error: Error): { readonly attempt: () => void; c
 
 const FOR_NOW = new ServiceError('ingest_overloaded', 'there is no room');
 
-test('what is refused for now is tried once more, and refused when that fails, too', async () => {
+test('a temporary refusal is retried once before it is sent', async () => {
   for (const [failures, attempts] of [
     [0, 1],
     [1, 2],
@@ -31,7 +31,7 @@ test('what is refused for now is tried once more, and refused when that fails, t
   }
 });
 
-test('what no waiting helps is refused at once', async () => {
+test('a permanent refusal is sent at once', async () => {
   for (const error of [new ServiceError('body_too_large', 'it is'), new Error('a mistake')]) {
     const state = failing(1, error);
     await rejects(new SecondTry(1).run(state.attempt), error);
@@ -39,7 +39,7 @@ test('what no waiting helps is refused at once', async () => {
   }
 });
 
-test('no more wait than may, and who has waited leaves room', async () => {
+test('the number of waiting requests is limited, and each frees its place', async () => {
   const secondTry = new SecondTry(20, 2);
   const states = [1, 1, 1, 0].map((failures) => failing(failures, FOR_NOW));
   const outcomes = await Promise.allSettled(states.map(({ attempt }) => secondTry.run(attempt)));

@@ -21,7 +21,7 @@ function* once<T>(work: () => T): Pieces<T> {
   return work();
 }
 
-test('a tenant of whom too many texts wait is told to come back, and others are not', async () => {
+test('a tenant with too many waiting texts is refused, and others are not', async () => {
   const turns = slowTurns();
   const begun: string[] = [];
   const work = (tenant: string) =>
@@ -39,7 +39,7 @@ test('a tenant of whom too many texts wait is told to come back, and others are 
   equal(begun.length, all.length + 1);
 });
 
-test('the text of a caller who has gone meanwhile is not worked on', async () => {
+test('the text of a caller that disconnects while it waits is not processed', async () => {
   const turns = slowTurns();
   let isGone = false;
   const work = () =>
@@ -59,7 +59,7 @@ test('the text of a caller who has gone meanwhile is not worked on', async () =>
   deepEqual(await Promise.all(all), ['done', 'done']);
 });
 
-test('the place of an error in a text is that of the work', async () => {
+test('an error in a text keeps its position', async () => {
   const failing = workOnSql(
     slowTurns(),
     call('a'),
@@ -70,7 +70,7 @@ test('the place of an error in a text is that of the work', async () => {
   await rejects(failing, /it failed/);
 });
 
-test('others have the thread between the pieces of a text', async () => {
+test('other work runs between the pieces of a text', async () => {
   const turns = slowTurns();
   const order: string[] = [];
   const pieces = function* (name: string, count: number): Pieces<string> {
@@ -89,7 +89,7 @@ test('others have the thread between the pieces of a text', async () => {
   ok(order.lastIndexOf('short') < 20, order.join());
 });
 
-test('a text whose caller goes between two pieces is given up', async () => {
+test('a text is dropped when its caller disconnects between two pieces', async () => {
   const turns = slowTurns();
   let count = 0;
   const endless = function* (): Pieces<never> {
@@ -109,7 +109,7 @@ test('a text whose caller goes between two pieces is given up', async () => {
   ok(count < 10);
 });
 
-test('a promise that the last piece gives is waited for', async () => {
+test('a promise from the last piece is awaited', async () => {
   const pieces = once(() => Promise.resolve('later'));
   equal(await workOnSql(slowTurns(), call('a'), pieces), 'later');
 });

@@ -75,7 +75,7 @@ async function headerOf(
   return found;
 }
 
-test('an answer that max_rows cut says to how many rows, in every format, kept or not', async () => {
+test('a header gives the rows to which max_rows cut an answer, in every format, kept or not', async () => {
   for (const service of services) {
     for (const name of ['app.entries', 'app.kept', 'app.kept']) {
       for (const end of ['', '.csv', '.ndjson']) {
@@ -88,7 +88,7 @@ test('an answer that max_rows cut says to how many rows, in every format, kept o
   }
 });
 
-test('an answer that a query in place of the definition was cut to says so', async () => {
+test('the header is also sent for a caller’s own query', async () => {
   for (const service of services) {
     const sql = encodeURIComponent('SELECT x.id FROM entries AS e CROSS JOIN entries AS x LIMIT 3');
     const path = (text: string): string => `/api/endpoints/app.entries?sql=${text}`;
@@ -98,7 +98,7 @@ test('an answer that a query in place of the definition was cut to says so', asy
   }
 });
 
-test('an answer that the caller has already says so again', async () => {
+test('a 304 for a cut answer has the header, too', async () => {
   for (const name of ['app.entries', 'app.kept']) {
     const path = `/api/endpoints/${name}?project=four`;
     const whole = await services[0]!.ask('GET', path);

@@ -14,7 +14,7 @@ for (const [what, line, headers] of [
   ],
   ['OPTIONS', 'OPTIONS /api/sources', []],
 ] as const) {
-  test(`${what}: a body that nobody wants is read off before the answer, which comes whole`, async () => {
+  test(`${what}: an unneeded body is read before the answer, which arrives whole`, async () => {
     await withApp({}, async (app) => {
       const socket = connect(app.port, '127.0.0.1').setEncoding('utf8');
       let text = '';

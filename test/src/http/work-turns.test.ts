@@ -35,7 +35,7 @@ test('work begins at once while the turn has time, and the rest in later turns',
   deepEqual(await Promise.all(all), ['a1', 'a2', 'a3']);
 });
 
-test('short work goes on in one turn', async () => {
+test('several short works run in one turn', async () => {
   const stage = new Stage();
   const all = ['a1', 'a2', 'a3', 'a4', 'a5', 'a6'].map((name) =>
     stage.add(name, WORK_TURN_MS_MAX / 2),
@@ -46,7 +46,7 @@ test('short work goes on in one turn', async () => {
   await Promise.all(all);
 });
 
-test('a tenant does not wait for all that another brought before', async () => {
+test('a tenant does not wait for all earlier work of another', async () => {
   const stage = new Stage();
   const many = ['a1', 'a2', 'a3', 'a4'].map((name) => stage.add(name));
   const few = stage.add('b1');
@@ -55,7 +55,7 @@ test('a tenant does not wait for all that another brought before', async () => {
   await Promise.all(many);
 });
 
-test('what comes in a turn that has no time left does not pass those who wait', async () => {
+test('work that arrives after the turn’s time is over does not overtake waiting work', async () => {
   const stage = new Stage();
   const all = [stage.add('a1'), stage.add('a2')];
   await turn();
@@ -65,7 +65,7 @@ test('what comes in a turn that has no time left does not pass those who wait', 
   equal(stage.begun.at(-1), 'a3');
 });
 
-test('a post and a text of others come in between two texts of one tenant', async () => {
+test('a post and a text of others run between two texts of one tenant', async () => {
   const stage = new Stage();
   const text = CALLER_SQL_CHARACTER_BYTES * CALLER_SQL_LENGTH_MAX;
   const all = ['a1', 'a2', 'a3', 'a4'].map((name) => stage.add(name, WORK_TURN_MS_MAX, text));
@@ -78,7 +78,7 @@ test('a post and a text of others come in between two texts of one tenant', asyn
   equal(stage.turns.waitingCount('a'), 0);
 });
 
-test('work that fails tells whoever asked, and the next begins', async () => {
+test('failed work rejects its own promise, and the next begins', async () => {
   const stage = new Stage();
   const failing = stage.turns.run({
     tenant: 'a',

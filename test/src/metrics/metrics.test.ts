@@ -74,7 +74,7 @@ async function growth(
   return names.map((name) => (later.get(name) ?? 0) - (before.get(name) ?? 0));
 }
 
-test('only a token that may manage sees the numbers', async () => {
+test('only a token that may manage sees the metrics', async () => {
   const none = await ask(app, { path: '/metrics', headers: { 'X-API-KEY': undefined } });
   assert.equal(none.status, 401);
   const ingestOnly = await ask(app, { path: '/metrics', headers: { 'X-API-KEY': PUBLIC } });
@@ -88,7 +88,7 @@ test('only a token that may manage sees the numbers', async () => {
   assert.equal((await ask(app, { path: '/metrics', method: 'POST' })).status, 405);
 });
 
-test('tokens that open nothing are counted by what they were', async () => {
+test('refused tokens are counted by reason', async () => {
   const ofReason = (reason: string) => `weir_tokens_refused_total{reason="${reason}"}`;
   const names = ['missing', 'unknown', 'expired'].map(ofReason);
   const grown = await growth(names, async () => {
@@ -100,7 +100,7 @@ test('tokens that open nothing are counted by what they were', async () => {
   assert.deepEqual(grown, [1, 2, 0]);
 });
 
-test('posts beyond a quota are counted by whose it is and what it counts', async () => {
+test('posts beyond a quota are counted by owner and kind', async () => {
   const samples = await scrape(app);
   for (const owner of ['token', 'project']) {
     for (const kind of ['events', 'bytes']) {
@@ -135,7 +135,7 @@ test('calls are counted by endpoint, status and code, whatever name they use', a
   );
 });
 
-test('what was counted of an endpoint goes when it is no more', async () => {
+test('the counters of an endpoint are removed with it', async () => {
   const body = JSON.stringify({ name: 'app.passing', query: 'SELECT 1 AS one' });
   const headers = { 'Content-Type': 'application/json', 'If-Match': '*' };
   const made = await ask(app, { method: 'POST', path: '/api/endpoints', headers, body });
@@ -149,7 +149,7 @@ test('what was counted of an endpoint goes when it is no more', async () => {
   assert.equal(await linesOf(), 0);
 });
 
-test('posts are counted by status, events by source, refused ones too', async () => {
+test('posts are counted by status, and events by source, including refused ones', async () => {
   const source = 'source="gotrue.logs.prod"';
   const body = JSON.stringify([{ event_message: 'a' }, { event_message: 'b' }, 7]);
   assert.deepEqual(
@@ -178,7 +178,7 @@ test('posts are counted by status, events by source, refused ones too', async ()
   );
 });
 
-test('a scan shows in the rows and segments of the pool', async () => {
+test('a scan appears in the rows and segments of the pool', async () => {
   await post(app, '/api/logs?source_name=cloudflare.logs.prod', [
     { project: 'scanned', metadata: {} },
     { project: 'scanned', metadata: {} },
@@ -195,7 +195,7 @@ test('a scan shows in the rows and segments of the pool', async () => {
   assert.ok(seconds! > 0 && seconds! < 5);
 });
 
-test('the cache shows its hits and misses', async () => {
+test('the cache counts its hits and misses', async () => {
   const path = '/api/endpoints/usage.api-counts?project=cached&interval=daily';
   assert.deepEqual(
     await growth(
@@ -212,7 +212,7 @@ test('the cache shows its hits and misses', async () => {
   );
 });
 
-test('the parts of memory are what each part of the service counts, and add up to less than the limit', async () => {
+test('the parts of memory match what the service counts, and add up to less than the limit', async () => {
   const project = 'memory';
   await post(app, '/api/logs?source_name=cloudflare.logs.prod', [{ project, metadata: {} }]);
   await ask(app, { path: `/api/endpoints/usage.api-counts?project=${project}&interval=daily` });
@@ -238,14 +238,14 @@ test('the parts of memory are what each part of the service counts, and add up t
   assert.equal(parts.size, 15);
 });
 
-test('services in one process count for themselves', async () => {
+test('services in one process are counted separately', async () => {
   const name = 'weir_calls_total{endpoint="logs.all",status="200",code="ok"}';
   const before = (await scrape(other)).get(name) ?? 0;
   await ask(app, { path: '/api/endpoints/logs.all?project=a' });
   assert.equal((await scrape(other)).get(name) ?? 0, before);
 });
 
-test('the process, its memory and its version are told', async () => {
+test('the process, its memory and its version have metrics', async () => {
   const samples = await scrape(app);
   const build = `weir_build_info{version="${packageVersion()}",node_version="${process.version}"}`;
   assert.equal(samples.get(build), 1);
@@ -254,7 +254,7 @@ test('the process, its memory and its version are told', async () => {
   assert.ok(Math.abs(samples.get('process_start_time_seconds')! * 1e3 - Date.now()) < 3_600_000);
 });
 
-test('a late event loop shows in the next scrape, and not in the one after', async () => {
+test('a delay of the event loop appears in the next scrape only', async () => {
   await scrape(app);
   await new Promise((resolve) => setTimeout(resolve, 50));
   const untilMs = performance.now() + 300;
@@ -267,7 +267,7 @@ test('a late event loop shows in the next scrape, and not in the one after', asy
   while ((await scrape(app)).get(name)! >= max);
 });
 
-test('every metric has a help text, a base unit and the ending of its type', async () => {
+test('every metric has a help text, a base unit and the suffix of its type', async () => {
   const { text } = await ask(app, { path: '/metrics' });
   const types = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => ({
     name: name!,

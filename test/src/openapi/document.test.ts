@@ -73,14 +73,14 @@ for (const [profile, of] of [
   ['default', () => service],
   ['supabase', () => container],
 ] as const) {
-  test(`in the profile ${profile} it is a valid document of OpenAPI 3.1, with definitions and without`, async () => {
+  test(`in the profile ${profile} the document is valid OpenAPI 3.1, with definitions and without`, async () => {
     for (const token of [undefined, PRIVATE]) {
       const result = await new Validator().validate(await documentOf(of(), token));
       deepEqual(result, { valid: true });
     }
   });
 
-  test(`in the profile ${profile} its schemas are valid, and so are their examples`, async () => {
+  test(`in the profile ${profile} all schemas are valid and match their examples`, async () => {
     const document = new ApiDocument(await documentOf(of(), PRIVATE));
     let count = 0;
     for (const operation of document.operations) {
@@ -103,7 +103,7 @@ for (const [profile, of] of [
   });
 }
 
-test('every route is in it by every method, and it has no other', async () => {
+test('the document has every route with every method, and no other', async () => {
   await withApp({}, async (app) => {
     const { json } = await ask(app, { path: '/api/openapi.json' });
     const document = new ApiDocument(json);
@@ -118,7 +118,7 @@ test('every route is in it by every method, and it has no other', async () => {
   });
 });
 
-test('what it has is served: each path takes the methods that it says, and no other', async () => {
+test('each documented path accepts the documented methods and no others', async () => {
   const document = new ApiDocument(await documentOf(service, PRIVATE));
   const port = Number(new URL(service.url).port);
   const byId = document.text.paths['/api/endpoints/{idOrName}'] ?? {};
@@ -141,7 +141,7 @@ test('what it has is served: each path takes the methods that it says, and no ot
   }
 });
 
-test('operations have ids of their own, and tags that are told of', async () => {
+test('operations have unique ids and described tags', async () => {
   const { operations } = new ApiDocument(await documentOf(service, PRIVATE));
   const ids = operations.map(({ object }) => object.operationId);
   equal(new Set(ids).size, ids.length);
@@ -309,7 +309,7 @@ for (const [profile, of] of [
   ['default', () => service],
   ['supabase', () => container],
 ] as const) {
-  test(`in the profile ${profile} answers and failures are as it says`, async () => {
+  test(`in the profile ${profile} answers and failures match their schemas`, async () => {
     const document = new ApiDocument(await documentOf(of(), PRIVATE));
     const port = Number(new URL(of().url).port);
     for (const [status, { template, ...what }] of REQUESTS) {
@@ -327,13 +327,13 @@ for (const [profile, of] of [
   });
 }
 
-test('definitions are told to a token that may call or manage, and to nobody else', async () => {
+test('definitions are visible only to a token that may call or manage them', async () => {
   const isTold = async (token?: string) =>
     '/api/endpoints/logs.all' in (await documentOf(service, token)).paths;
   deepEqual([await isTold(), await isTold(PUBLIC), await isTold(PRIVATE)], [false, false, true]);
 });
 
-test('who has it already is told so, until a definition comes', async () => {
+test('an unchanged document is a 304, until a definition is added', async () => {
   await withApp({}, async (app) => {
     const path = '/api/openapi.json';
     const { etag } = (await ask(app, { path })).headers;
@@ -351,7 +351,7 @@ test('who has it already is told so, until a definition comes', async () => {
   });
 });
 
-test('a schema that says too little or too much is found out', async () => {
+test('the check detects a schema that is too narrow or too wide', async () => {
   const document = new ApiDocument(await documentOf(service, PRIVATE));
   const operation = document.operations.find(({ path }) => path === '/api/endpoints/logs.all')!;
   const json = 'application/json; charset=utf-8';

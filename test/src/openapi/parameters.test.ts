@@ -70,7 +70,7 @@ for (const type of PARAMETER_TYPES) {
     ...(type === 'int64' ? [parameterOf(type, { values: ['1', '01'] })] : []),
   ];
 
-  test(`whatever the schemas of ${type} take, the parser takes`, () => {
+  test(`whatever the schemas of ${type} accept, the parser accepts`, () => {
     let takenCount = 0;
     for (const parameter of kinds) {
       const isText = ajv.compile(textSchema(parameter));
@@ -91,7 +91,7 @@ for (const type of PARAMETER_TYPES) {
     ok(takenCount > 20, `${takenCount} values were taken`);
   });
 
-  test(`what a schema of ${type} refuses, and the parser takes, is another way to write the same`, () => {
+  test(`what a schema of ${type} refuses and the parser accepts is another spelling of an accepted value`, () => {
     for (const parameter of kinds) {
       const isText = ajv.compile(textSchema(parameter));
       fc.assert(
@@ -115,7 +115,7 @@ for (const type of PARAMETER_TYPES) {
   });
 }
 
-test('a default stands in the schema as the value it is', () => {
+test('a default appears in the schema as a value of its type', () => {
   equal(textSchema(parameterOf('int64', { default: '5' }))['default'], 5);
   equal(textSchema(parameterOf('bool', { default: 'true' }))['default'], true);
   equal(textSchema(parameterOf('string', { default: '5' }))['default'], '5');

@@ -53,7 +53,7 @@ async function damagedPlaces(app: { readonly port: number }): Promise<string[]> 
   return Array.from(samples, ([, kind, places]) => `${kind} ${places}`);
 }
 
-test('damage that a query finds in a running service costs the values it is in; all else is answered, and it is told', async () => {
+test('damage that a query finds loses only the damaged values, and is reported', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'weir-damaged-'));
   try {
     const first = await startedOn(dataDir);
@@ -115,7 +115,7 @@ test('damage that a query finds in a running service costs the values it is in; 
   }
 });
 
-test('damage that a start finds is counted in the same places, with what was set aside', async () => {
+test('damage found at a start is counted in the same way, with the quarantined files', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'weir-damaged-'));
   try {
     const first = await startedOn(dataDir);
@@ -158,7 +158,7 @@ test('damage that a start finds is counted in the same places, with what was set
   }
 });
 
-test('an answer that lacks rows says so and is not kept, in each start until the file is back', async () => {
+test('an incomplete answer says so and is not kept, in each start until the file is back', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'weir-damaged-'));
   const counts = { path: '/api/endpoints/usage.api-counts?project=p&interval=hourly' };
   const otherDays = {

@@ -52,7 +52,7 @@ class Process {
   }
 }
 
-test('the wait is on disk: it begins once, goes on over restarts and ends once', async () => {
+test('the wait is on disk: it begins once, continues over restarts and ends once', async () => {
   const disk = await trustedDisk();
   const first = new Process(disk);
   assert.deepEqual(await first.start(NOW_US), [NOW_US, NOW_US]);
@@ -99,7 +99,7 @@ test('a state is written once a minute, when the clock is held back or trusted, 
   assert.deepEqual([...counts, writes()], [1, 1, 2, 3, 4, 5]);
 });
 
-test('a start that does not come to its end changes nothing on disk', async () => {
+test('a start that does not finish changes nothing on disk', async () => {
   const disk = new MemoryDisk();
   const { clock } = new Process(disk);
   await clock.recover(NOW_US);
@@ -108,7 +108,7 @@ test('a start that does not come to its end changes nothing on disk', async () =
   assert.deepEqual(disk.steps, []);
 });
 
-test('without a state nothing is deleted for a day, and the newest stored event tells whether the clock is ahead', async () => {
+test('without a state, nothing is deleted for a day, and the newest stored event shows whether the clock is ahead', async () => {
   for (const [newestStoredUs, events] of [
     [undefined, []],
     [NOW_US - 24 * HOUR_US, []],
@@ -128,7 +128,7 @@ test('without a state nothing is deleted for a day, and the newest stored event 
   assert.deepEqual(early.events, ['clock_ahead']);
 });
 
-test('a clock that goes back in a new folder is on disk at once', async () => {
+test('a clock that goes back in a new folder is written at once', async () => {
   const disk = new MemoryDisk();
   const process = new Process(disk);
   await process.start(LEAPT_US);
@@ -138,14 +138,14 @@ test('a clock that goes back in a new folder is on disk at once', async () => {
   assert.deepEqual(await new ClockFile(disk, '/data').read(), provisionalState(NOW_US));
 });
 
-test('the trusted time of a file of an older version is not provisional', async () => {
+test('the trusted time of an older version’s file is not provisional', async () => {
   const disk = new MemoryDisk();
   const { isProvisional: _, ...state } = trustedState(NOW_US);
   await writeChecked(disk, PATH, JSON.stringify(state));
   assert.deepEqual(await new ClockFile(disk, '/data').read(), trustedState(NOW_US));
 });
 
-test('a damaged state is logged and counts as none, whichever byte is wrong', async () => {
+test('a damaged state is logged and counts as missing, whichever byte is wrong', async () => {
   const disk = new MemoryDisk();
   const first = new Process(disk);
   await first.start(NOW_US);
@@ -165,7 +165,7 @@ test('a damaged state is logged and counts as none, whichever byte is wrong', as
   }
 });
 
-test('a write that fails is logged once, and what a crash left half written is no hindrance', async () => {
+test('a failed write is logged once, and a half-written file does no harm', async () => {
   const disk = await trustedDisk();
   disk.put(`${PATH}.tmp`, Buffer.from('{'));
   const process = new Process(disk);

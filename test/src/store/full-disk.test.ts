@@ -79,7 +79,7 @@ test('a start on a full disk answers calls and refuses posts with the reason unt
   });
 });
 
-test('a start that may not open enough files ends with the path and what to do, and leaves nothing behind', async () => {
+test('a start without enough file descriptors fails with the path and advice, and leaves nothing behind', async () => {
   await withStored(async (dataDir) => {
     const names = async () => {
       const storePath = await findStorePath(dataDir);
@@ -105,7 +105,7 @@ test('a start that may not open enough files ends with the path and what to do, 
   });
 });
 
-test('a start that has to write on a full disk ends with the path and what to do', async () => {
+test('a start that has to write on a full disk fails with the path and advice', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'weir-full-'));
   class NoFolders extends ForwardingDisk {
     override makeFolder(path: string): Promise<void> {
@@ -161,7 +161,7 @@ function canMount(): boolean {
   return spawnSync('unshare', ['--mount', 'sh', '-c', script]).status === 0;
 }
 
-test('a start on a disk without a byte left answers calls, more than once, and leaves nothing behind', {
+test('a start on a disk without a free byte answers calls, repeatedly, and leaves nothing behind', {
   skip,
 }, async () => {
   await withStored(async (stored) => {

@@ -93,7 +93,7 @@ async function seal(machine: Machine, backend: Backend): Promise<void> {
 const eventsOf = (entries: readonly LogEntry[]) =>
   entries.map(({ event }) => event).filter((event) => event.startsWith('clock_'));
 
-test('a clock that leaps ahead deletes nothing, until the service has run for a day', async () => {
+test('a clock that leaps ahead deletes nothing until the service has run for a day', async () => {
   await onMachine(async (machine) => {
     await machine.open(async ({ backend, entries }) => {
       await post(backend, machine.nowUs);
@@ -111,7 +111,7 @@ test('a clock that leaps ahead deletes nothing, until the service has run for a 
   });
 });
 
-test('a clock that is years ahead at each start, until it is set, deletes nothing, in a new folder either', async () => {
+test('a clock that is years ahead at each start deletes nothing until it is set, also in a new folder', async () => {
   await onMachine(async (machine) => {
     machine.nowUs += 1000 * DAY_US;
     await machine.open(async ({ backend }) => {
@@ -131,7 +131,7 @@ test('a clock that is years ahead at each start, until it is set, deletes nothin
   });
 });
 
-test('an event that a wrong clock stamped does not make a restart delete the others', async () => {
+test('an event with a wrong clock’s time does not make a restart delete the others', async () => {
   await onMachine(async (machine) => {
     await machine.open(async ({ backend }) => {
       // One in a segment file, one in the log alone.
@@ -159,7 +159,7 @@ test('an event that a wrong clock stamped does not make a restart delete the oth
   });
 });
 
-test('a leap that nobody saw running deletes nothing at the start after it', async () => {
+test('a leap while the service was stopped deletes nothing at the next start', async () => {
   await onMachine(async (machine) => {
     await machine.open(async ({ backend }) => {
       await post(backend, machine.nowUs);
@@ -191,7 +191,7 @@ test('a clock that the operator trusts deletes at the next start', async () => {
   });
 });
 
-test('a clock that goes on day by day deletes what is past the retention', async () => {
+test('a clock that advances day by day deletes what is past the retention', async () => {
   await onMachine(async (machine) => {
     await machine.open(async ({ backend }) => {
       await post(backend, machine.nowUs);
@@ -204,7 +204,7 @@ test('a clock that goes on day by day deletes what is past the retention', async
   });
 });
 
-test('posts that are decoded in a thread of their own are stored, counted, refused and read again as others', async () => {
+test('posts decoded in a separate thread are stored, counted, refused and recovered as others', async () => {
   await onMachine(async (machine) => {
     const told = async ({ backend }: Opened): Promise<unknown> => {
       const pieces = [Buffer.from('[{"message":"a"},5,{"message":"b","timestamp":"never"}]')];
@@ -240,7 +240,7 @@ class DiskWithoutSegments extends ForwardingDisk {
   }
 }
 
-test('an error that many sources meet is logged for each, with its stack once', async () => {
+test('an error of many sources is logged for each, with its stack once', async () => {
   await onMachine(async (machine) => {
     await machine.open(
       async ({ backend, entries }) => {

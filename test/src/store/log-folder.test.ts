@@ -50,7 +50,7 @@ async function untilReady(status: number): Promise<string | undefined> {
   }
 }
 
-test('while the folder of the log is away posts are refused and calls answered, and it is used when it is back', async () => {
+test('while the log folder is missing, posts are refused and calls answered, until it is back', async () => {
   equal(await send('one'), 200);
   await rename(logFolder, join(dataDir, 'away'));
   equal(await send('two'), 503);
@@ -66,7 +66,7 @@ test('while the folder of the log is away posts are refused and calls answered, 
   equal((await ask(service, { path: '/health' })).json.status, 'ok');
 });
 
-test('a folder that is removed is noticed without a post, and its successor is used', async () => {
+test('a removed folder is noticed without a post, and a new one in its place is used', async () => {
   equal(await send('one'), 200);
   await rm(logFolder, { recursive: true });
   equal(await untilReady(503), `posts are refused: ${REASON}`);

@@ -91,7 +91,7 @@ async function fillTwo(dataDir: string): Promise<void> {
   await backend.close(NOW_US);
 }
 
-test('while a query reads files that are merged, these stay; when it has ended they go', async () => {
+test('files that a query reads during a merge stay until it has ended', async () => {
   await withFolder(async (dataDir) => {
     await fillTwo(dataDir);
     const old = await filesIn(dataDir);
@@ -125,7 +125,7 @@ test('while a query reads files that are merged, these stay; when it has ended t
   });
 });
 
-test('a query that waits while its segments are merged is answered at its first try', async () => {
+test('a query that waits while its segments are merged is answered at the first attempt', async () => {
   await withFolder(async (dataDir) => {
     const disk = new NodeDisk();
     const open = async (readersDone: () => Promise<void> | undefined): Promise<DurableStore> => {
@@ -193,7 +193,7 @@ test('a query that waits while its segments are merged is answered at its first 
   });
 });
 
-test('a file that someone removed is answered with 503 and when to come back, not as a mistake of ours', async () => {
+test('a file that someone removed is a 503 with Retry-After, not an internal error', async () => {
   await withFolder(async (dataDir) => {
     const first = await startedOn(dataDir);
     const body = { project: 'p', event_message: 'hello', metadata: {} };

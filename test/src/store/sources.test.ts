@@ -45,7 +45,7 @@ async function refusal(answer: Promise<Answer>): Promise<readonly unknown[]> {
   return [status, json.error?.code, json.error?.message];
 }
 
-test('a source that is made is there at once for posts, queries, callers and followers', async () => {
+test('a new source is available at once for posts, queries, callers and followers', async () => {
   await run(
     async (service) => {
       assert.equal((await service.problems()).length, 1);
@@ -90,7 +90,7 @@ test('a source that is made is there at once for posts, queries, callers and fol
   );
 });
 
-test('a source outlasts a restart, with its events and its rule', async () => {
+test('a source survives a restart, with its events and its rule', async () => {
   await run(async (service) => {
     await put(service, 'app.logs', { project: 'metadata.tenant' });
     await service.post('app.logs', [APP]);
@@ -103,7 +103,7 @@ test('a source outlasts a restart, with its events and its rule', async () => {
   });
 });
 
-test('a source that is there is the same with its rule, and another one is refused', async () => {
+test('an existing source is confirmed with the same rule, and refused with another', async () => {
   await run(
     async (service) => {
       // With neither a body nor a rule it is that of SOURCES.
@@ -126,7 +126,7 @@ test('a source that is there is the same with its rule, and another one is refus
   );
 });
 
-test('what cannot be a source is refused with what is allowed', async () => {
+test('an invalid source is refused with what is allowed', async () => {
   await run(
     async (service) => {
       const wrong: readonly (readonly [string, unknown, number, string, RegExp])[] = [
@@ -176,7 +176,7 @@ test('what cannot be a source is refused with what is allowed', async () => {
   );
 });
 
-test('what names an unknown source says how one is made', async () => {
+test('an error about an unknown source says how to make one', async () => {
   await run(async (service) => {
     await put(service, 'app.logs');
     const asks = [
@@ -194,7 +194,7 @@ test('what names an unknown source says how one is made', async () => {
   });
 });
 
-test('a source that is gone from the settings is made only where none of its events are stored', async () => {
+test('a source removed from the settings can be made only if none of its events are stored', async () => {
   await run(
     async (service) => {
       await service.post('shop.logs', [APP]);
@@ -215,7 +215,7 @@ test('a source that is gone from the settings is made only where none of its eve
   );
 });
 
-test('a start whose settings give a made source another rule fails, and says what to write', async () => {
+test('a start whose settings give a made source another rule fails with advice', async () => {
   await run(async (service) => {
     await put(service, 'app.logs', { project: 'metadata.tenant' });
     await service.stop();
@@ -231,7 +231,7 @@ test('a start whose settings give a made source another rule fails, and says wha
   });
 });
 
-test('there are so many sources and no more', async () => {
+test('the number of sources is limited', async () => {
   await run(async (service) => {
     for (let count = 0; count < SOURCES_MADE_MAX; count++) {
       assert.equal((await put(service, `app-${count}`)).status, 201);
@@ -245,7 +245,7 @@ test('there are so many sources and no more', async () => {
   });
 });
 
-test('a damaged file of sources is repaired at the start and told', async () => {
+test('a damaged file of sources is repaired at the start and reported', async () => {
   await run(async (service) => {
     await put(service, 'app.logs');
     await service.stop();

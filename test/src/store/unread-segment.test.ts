@@ -11,7 +11,7 @@ import { ask, post } from '../harness.ts';
 const EDGE = '/api/logs?source_name=cloudflare.logs.prod';
 const CALL = { path: '/api/endpoints/logs.all?project=p&project_tier=PRO' };
 
-test('a segment that cannot be read fails the query with 503 and costs nothing; the next query reads it again', async () => {
+test('an unreadable segment fails the query with 503 and loses nothing, and the next query reads it again', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'weir-unread-'));
   try {
     const first = await startedOn(dataDir);
@@ -61,7 +61,7 @@ test('a segment that cannot be read fails the query with 503 and costs nothing; 
   }
 });
 
-test('the message for callers names the reason and no path', () => {
+test('the message for callers gives the reason without a path', () => {
   const messageOf = (reason: string) => new SegmentReadError(1, '/data/x', reason).message;
   assert.equal(
     messageOf('EMFILE'),
