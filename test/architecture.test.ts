@@ -76,7 +76,7 @@ test(`the page has at most ${LINES_MAX} lines and ${BYTES_MAX} bytes`, () => {
   ok(Buffer.byteLength(PAGE) <= BYTES_MAX);
 });
 
-test('every file and folder that the page names is there', () => {
+test('every file and folder that the page names exists', () => {
   const paths = codeOf(PAGE).filter((code) =>
     /^\w[\w.-]*(?:\/[\w.-]+)+$|^\w[\w-]*\.ts$/.test(code),
   );
@@ -95,7 +95,7 @@ test('the page has every folder of the product, to the second level', () => {
   deepEqual([...named].sort(), [...folders].sort());
 });
 
-test('every name that the page takes from the code is in the code', () => {
+test('every identifier on the page is in the code', () => {
   const texts = PRODUCT.map(({ text }) => text).join('\n');
   const names = codeOf(PAGE).filter((code) => /^\w+$/.test(code));
   ok(names.length > 20, 'the page has names');
@@ -105,7 +105,7 @@ test('every name that the page takes from the code is in the code', () => {
   );
 });
 
-test('every command that the page names is there', () => {
+test('every command on the page exists', () => {
   const commands = codeOf(PAGE).filter((code) => /^(?:npm|weir) /.test(code));
   ok(commands.length > 5, 'the page names commands');
   const isThere = (command: string): boolean => {
@@ -119,7 +119,7 @@ test('every command that the page names is there', () => {
   );
 });
 
-test('every word of the glossary is one that the code uses', () => {
+test('every word of the glossary occurs in the code', () => {
   const rows = rowsOf('Glossary');
   ok(rows.length <= GLOSSARY_LINES_MAX);
   const words = rows.flatMap(([word, meaning]) => [
@@ -152,7 +152,7 @@ test('the table of memory has the shares of each limit', () => {
   }
 });
 
-test('laws have numbers from 1 on, and tests name no other', () => {
+test('laws are numbered from 1, and tests name no others', () => {
   const numbers = rowsOf('Invariants').map(([law]) => Number.parseInt(law!, 10));
   deepEqual(
     numbers,
@@ -169,7 +169,7 @@ test('laws have numbers from 1 on, and tests name no other', () => {
 });
 
 for (const [what, listing] of Object.entries(LISTINGS)) {
-  test(`to add ${what}: the page names the list, and every file of its kind is in it`, () => {
+  test(`to add ${what}: the page names the list, and the list has every file of its kind`, () => {
     const row = rowsOf('To add …').find(([first]) => first === what);
     deepEqual(codeOf(row?.[2] ?? ''), listing.lists);
     const files = PRODUCT.filter(listing.isListed).map(({ path }) => path);
@@ -196,7 +196,7 @@ test('to add a benchmark: package.json names every one', () => {
   );
 });
 
-test('to add what is an entry of a table, or a file that is found in its folder: the page says where', () => {
+test('to add an entry of a table, or a file that is found in its folder: the page says where', () => {
   const rows = rowsOf('To add …').filter(([what]) => LISTINGS[what!] === undefined);
   const expected = [
     ['a setting', ['src/setting-table.ts']],
@@ -211,7 +211,7 @@ test('to add what is an entry of a table, or a file that is found in its folder:
   );
 });
 
-test('the page has every package that the product depends on, and no other', () => {
+test('the page has every package that the product depends on, and no others', () => {
   const named = rowsOf('Dependencies').flatMap(([name]) => codeOf(name!));
   deepEqual(named.sort(), Object.keys(PACKAGE['dependencies']!).sort());
 });

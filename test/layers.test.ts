@@ -54,7 +54,7 @@ function layerOf(path: string): string | undefined {
   return /^engine\/([^/]+)\//.exec(path)?.[1];
 }
 
-test('imports are seen in every form that files use', () => {
+test('all forms of imports are found', () => {
   const text = [
     "import { a } from './a.ts';",
     "import type {\n  b,\n} from '../b.ts';",
@@ -102,7 +102,7 @@ test('the engine imports nothing from outside of it', () => {
   );
 });
 
-test('ingest imports of the engine only what is known of columns', () => {
+test('ingest imports only the column side of the engine', () => {
   deepEqual(
     broken(
       INGEST,
@@ -122,7 +122,7 @@ test('the product imports neither tests nor benchmarks', () => {
   );
 });
 
-test('a package is imported only where its work is', () => {
+test('a package is imported only where it is meant to be used', () => {
   deepEqual(
     broken(PRODUCT, (imported, { path }) => {
       if (!isPackage(imported) || imported.startsWith('node:')) return true;
@@ -132,7 +132,7 @@ test('a package is imported only where its work is', () => {
   );
 });
 
-test('only src/main.ts reads the clock; the engine, its workers and slices measure how long they take', () => {
+test('only src/main.ts reads the clock, and the engine, its workers and slices measure durations only', () => {
   const clocks = /\bDate\.now\b|\bnew Date\(\)|\bperformance\.now\b|\bprocess\.hrtime\b/g;
   const allowed: Readonly<Record<string, readonly string[]>> = {
     'src/main.ts': ['Date.now', 'performance.now'],
@@ -152,7 +152,7 @@ test('only src/main.ts reads the clock; the engine, its workers and slices measu
   );
 });
 
-test('nothing in the engine or in ingest rolls dice or reads the environment', () => {
+test('nothing in the engine or in ingest uses random numbers or the environment', () => {
   const found = [...ENGINE, ...INGEST].filter(({ text }) =>
     /\bMath\.random\b|\bprocess\.(?:env|argv)\b/.test(withoutComments(text)),
   );

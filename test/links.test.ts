@@ -17,7 +17,7 @@ const DOCUMENTS = [
 
 const ANCHORS = new Map(DOCUMENTS.map(({ path, text }) => [path, anchorsOf(text)]));
 
-test('every link of a document leads to a file, and to a heading where it names one', () => {
+test('every link of a document leads to a file, and to a heading if it names one', () => {
   const links = DOCUMENTS.flatMap(({ path, text }) =>
     linksOf(text).map((link) => ({ from: path, link })),
   );
@@ -28,7 +28,7 @@ test('every link of a document leads to a file, and to a heading where it names 
   );
 });
 
-test('every path between backticks in a document is there', () => {
+test('every path between backticks in a document exists', () => {
   const named = DOCUMENTS.flatMap(({ path, text }) =>
     codeOf(text)
       .filter((code) => /^(?:bench|docs|engine|ingest|src|test)\/[\w./-]*$/.test(code))
@@ -41,7 +41,7 @@ test('every path between backticks in a document is there', () => {
   );
 });
 
-test('every document that a comment names is there, beside it or from the top', () => {
+test('every document that a comment names exists, beside it or from the top', () => {
   const comment = /^\s*(?:\/\*\*|\*|\/\/) .*/gm;
   const named = FOLDERS.flatMap((folder) => filesBelow(folder, '.ts')).flatMap(({ path, text }) =>
     Array.from(text.matchAll(comment), ([line]) => line)
@@ -54,7 +54,7 @@ test('every document that a comment names is there, beside it or from the top', 
   );
 });
 
-test('a link to no file, to no heading or out of the repository leads nowhere', () => {
+test('the check finds a link to no file, to no heading, or out of the repository', () => {
   const from = 'bench/RESULTS.md';
   const good = ['../README.md', '/README.md', 'peers', '#results', '../README.md#see-it'];
   const bad = ['README.md', '../../README.md', '#no', '../README.md#no', 'stop.ts#no'];
@@ -68,7 +68,7 @@ test('a link to no file, to no heading or out of the repository leads nowhere', 
   );
 });
 
-test('links are read outside of code, and those to other machines are left out', () => {
+test('links in code and to other machines are ignored', () => {
   const text = [
     'A [file](a.md), [its\nheading](<a.md#b>), `[code](c)`, ![image](d.png "Title").',
     '```md',

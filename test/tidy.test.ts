@@ -43,7 +43,7 @@ const FILES = [...PRODUCT, ...TESTS, ...QUERIES];
  * V8 puts functions that stand where they are assigned to a property, and getters of object literals, where only a
  * full collection takes them away, with all that they can see: of one made in each call that is all of the call.
  */
-test('no function is assigned to a property where it stands, and no object literal has a getter', () => {
+test('no function is assigned to a property, and no object literal has a getter', () => {
   const assigned =
     /\.#?\w+ (?:\?\?)?= (?:async )?(?:\([^()]*\)|\w+)(?:: [^=]+)? =>|^ {4,}get \w+\(\)/;
   const places = PRODUCT.filter(({ path }) => !path.startsWith('bench/')).flatMap(
@@ -84,7 +84,7 @@ test(`no function has more than ${FUNCTION_LINES_MAX} lines`, () => {
   );
 });
 
-test('functions are found, and measured from their first line to their last', () => {
+test('the check finds functions and measures them from the first line to the last', () => {
   const text = ['export function one(', '  a: number,', '): void {', '  a();', '}', ''].join('\n');
   const method = [
     'class A {',
@@ -124,7 +124,7 @@ function functionsOf({ path, text }: SourceFile): { place: string; lineCount: nu
   return found;
 }
 
-test('no file names a place of the machine it was written on', () => {
+test('no file contains a path of the machine it was written on', () => {
   // Spelled apart, so that this file does not name them itself.
   const places = ['work', 'root', 'home', 'tmp', 'Users'].map((name) => `/${name}/`);
   const pages = PAGES.map((path) => ({ path, text: readText(path) }));
@@ -151,7 +151,7 @@ test('packages have exact versions', () => {
   );
 });
 
-test('docs/http-api.md has every error code with its status, and no other', () => {
+test('docs/http-api.md has every error code with its status, and no others', () => {
   const [, table] =
     /^\| code \| status \|.*\n\|[-| ]+\|\n((?:\|.*\n)+)/m.exec(readText('docs/http-api.md')) ?? [];
   ok(table !== undefined, 'the page has a table that begins | code | status |');
@@ -163,7 +163,7 @@ test('docs/http-api.md has every error code with its status, and no other', () =
   deepEqual(inPage.sort(), inTable.sort());
 });
 
-test('every test file is one that runs: its name ends in .test.ts', () => {
+test('every test file ends in .test.ts, so that it runs', () => {
   const unnamed = TESTS.filter(
     ({ path, text }) => !path.endsWith('.test.ts') && /^(?:test|suite|describe|it)\(/m.test(text),
   );
@@ -173,7 +173,7 @@ test('every test file is one that runs: its name ends in .test.ts', () => {
   );
 });
 
-test('no test runs alone or not at all', () => {
+test('no test is skipped or runs alone', () => {
   const found = TESTS.filter(({ text }) =>
     /\b(?:test|suite|it|describe)\.(?:only|skip|todo)\(/.test(text),
   );
@@ -183,7 +183,7 @@ test('no test runs alone or not at all', () => {
   );
 });
 
-test('the top of the repository holds what is listed here', () => {
+test('the top of the repository has only the listed entries', () => {
   const ignored = readText('.gitignore')
     .split('\n')
     .map((line) => line.replace(/\/$/, ''));

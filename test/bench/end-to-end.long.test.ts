@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 /** Of the small size: made-up traffic of seed 1, so the same on every machine. */
 const RESULT_HASH = '300189a4244f';
 
-test('the benchmark takes events in and gets the answers it always got', async () => {
+test('the end-to-end benchmark stores events and gets the expected answers', async () => {
   const { stdout } = await promisify(execFile)(process.execPath, [
     '--import',
     'tsx',

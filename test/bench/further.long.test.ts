@@ -10,19 +10,19 @@ async function outputOf(path: string, ...parameters: readonly string[]): Promise
   return stdout;
 }
 
-test('the benchmark of growth gets the same answers of a project when its neighbours grow', async () => {
+test('the benchmark of growth gets the same answers for a project as its neighbours grow', async () => {
   const stdout = await outputOf('bench/growth.ts', '--uncompiled');
   match(stdout, /\| p50, ms \| 4,000 \| 12,000 \| last ÷ first \|/);
   match(stdout, /\| logs\.all \| [\d.]+ \| [\d.]+ \| [\d.]+ \(bar/);
 });
 
-test('the benchmark of taking in and asking at once tells the calls of both', async () => {
+test('the benchmark of posts beside calls measures the calls of both kinds', async () => {
   const stdout = await outputOf('bench/at-once.ts', '--uncompiled');
   match(stdout, /idle: calls p50 [\d.]+ ms/);
   match(stdout, /at once with \d+ events\/s: calls p50 [\d.]+ ms.* event loop late by [\d.]+ ms/);
 });
 
-test('the benchmark of steps tells the longest while events of each kind come in', async () => {
+test('the benchmark of steps measures the longest step while events of each kind arrive', async () => {
   const stdout = await outputOf('bench/steps.ts', '--uncompiled');
   for (const part of ['lean events by 500', 'full events by 500', 'lean events one by one']) {
     match(
@@ -35,7 +35,7 @@ test('the benchmark of steps tells the longest while events of each kind come in
   }
 });
 
-test('the benchmark of sizes tells what an event takes, of each kind', async () => {
+test('the benchmark of sizes measures an event of each kind', async () => {
   const stdout = await outputOf('bench/event-size.ts');
   for (const kind of ['lean', 'invocations', 'full']) {
     match(stdout, new RegExp(`^${kind}: [\\d.]+ B of JSON, .* B in memory .* B on disk`, 'm'));

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import test from 'node:test';
 import { promisify } from 'node:util';
 
-test('the benchmark of an idle service tells its memory in each profile', async () => {
+test('the benchmark of an idle service measures its memory in each profile', async () => {
   const { stdout } = await promisify(execFile)(process.execPath, [
     ...['--import', 'tsx', 'bench/idle.ts'],
     ...['--size', 'small', '--uncompiled'],

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import test from 'node:test';
 import { promisify } from 'node:util';
 
-test('the benchmark of taking in finds every event that it was told is there', async () => {
+test('the benchmark of intake finds every acknowledged event', async () => {
   const { stdout } = await promisify(execFile)(process.execPath, [
     ...['--import', 'tsx', 'bench/peers/intake.ts'],
     ...['--size', 'small', '--only', 'weir', '--uncompiled'],

@@ -13,7 +13,7 @@ async function outputOf(path: string, ...parameters: readonly string[]): Promise
   return stdout;
 }
 
-test('the benchmark of a large store gets the answers it always got, and those of other engines', async () => {
+test('the benchmark of a large store gets the expected answers, and those of other engines', async () => {
   const stdout = await outputOf('bench/large.ts', '--size', 'small');
   equal(/result hash (\w+)/.exec(stdout)?.[1], RESULT_HASH);
   match(stdout, /^\| logs\.all, three rows \| 3 to 3 \| [\d.]+ \/ [\d.]+ \/ [\d.]+ \|/m);
@@ -25,7 +25,7 @@ test('the benchmark of a large store gets the answers it always got, and those o
   }
 });
 
-test('the short form of that has a store that is larger than memory, and reads of it for each call', async () => {
+test('its short form has a store larger than memory, and reads from it for each call', async () => {
   const stdout = await outputOf('bench/large.ts', '--size', 'short', '--only', 'weir');
   const fileMegabytes = Number(/^(\d+) MB in \d+ segment files/m.exec(stdout)?.[1]);
   const limitMegabytes = Number(/^asking: .* of (\d+) MB in memory/m.exec(stdout)?.[1]);
@@ -34,7 +34,7 @@ test('the short form of that has a store that is larger than memory, and reads o
   ok(Number(p50) > 0, stdout);
 });
 
-test('the soak prints a line for each minute, and which bars were reached', async () => {
+test('the soak prints a line for each minute, and which goals were reached', async () => {
   const stdout = await outputOf('bench/soak.ts', '--size', 'small');
   match(stdout, /^an empty store takes \d+ events\/s; sent: \d+ events\/s$/m);
   const counts = Array.from(

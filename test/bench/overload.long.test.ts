@@ -10,7 +10,7 @@ async function outputOf(path: string): Promise<string> {
   return stdout;
 }
 
-test('the benchmark of too much at once finds all that was acknowledged, and no other answers', async () => {
+test('the benchmark of overload finds everything acknowledged, and only documented answers', async () => {
   const stdout = await outputOf('bench/overload.ts');
   match(stdout, /^at most: \d+ posts\/s/m);
   match(stdout, /^at 5 times that, taken: \d+ posts\/s/m);
@@ -19,7 +19,7 @@ test('the benchmark of too much at once finds all that was acknowledged, and no 
   match(stdout, /^stored: \d+ events \(bar \d+: reached\)/m);
 });
 
-test('the benchmark of fair shares tells the ratio of calls and of posts, of calls beside joins, and of honest tokens beside harm', async () => {
+test('the benchmark of fairness gives ratios for calls and posts, beside joins, and for honest tokens beside hostile ones', async () => {
   const stdout = await outputOf('bench/fairness.ts');
   for (const kind of ['calls', 'posts']) {
     match(stdout, new RegExp(`^${kind}, pair 1: p50 .* ms; the noisy one: \\d+ answered`, 'm'));
@@ -30,7 +30,7 @@ test('the benchmark of fair shares tells the ratio of calls and of posts, of cal
   match(stdout, /^hostile: \d+ of \d+ kinds are noticed \(bar/m);
 });
 
-test('the benchmark of those who ask for too much tells of patterns, texts, and the query after each bomb', async () => {
+test('the benchmark of hostile callers measures patterns, texts, and the query after each bomb', async () => {
   const stdout = await outputOf('bench/hostile.ts');
   match(stdout, /^\d+ patterns, 3 texts: p50 [\d.]+ ms, .* at most [\d.]+ ms \(bar/m);
   match(stdout, /^\d+ SQL texts: a step of the main thread takes at most [\d.]+ ms \(bar/m);
@@ -42,7 +42,7 @@ test('the benchmark of those who ask for too much tells of patterns, texts, and 
   );
 });
 
-test('the benchmark of stops loses nothing, and no connection without an answer', async () => {
+test('the benchmark of stops loses no event, and leaves no connection without an answer', async () => {
   const stdout = await outputOf('bench/stop.ts');
   match(stdout, /^connections that ended before an answer: 0 /m);
   match(stdout, /^gone after: p50 [\d.]+ s, at most [\d.]+ s \(bar/m);

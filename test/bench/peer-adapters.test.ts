@@ -18,14 +18,14 @@ import { events, KINDS, ndjson } from '../../bench/workload/workload.ts';
 const tenants = new Tenants(20);
 const EVENT_COUNT = 600;
 
-test('every further definition is a file, is asked, and has a text for the peers', () => {
+test('every further definition has a file, is called, and has a text for the other engines', () => {
   const files = readdirSync('bench/peers/definitions').map((name) => name.replace('.sql', ''));
   const asked = FURTHER_DEFINITIONS.map(({ name }) => name);
   deepEqual(files.filter((name) => name !== 'float-quantiles').sort(), asked.toSorted());
   deepEqual(Array.from(DEFINITIONS.keys()).sort(), asked.toSorted());
 });
 
-test('every kind of events has a table, and every event a value in each of its columns', () => {
+test('every kind of event has a table, and every event has a value in each of its columns', () => {
   deepEqual(TABLES.map(({ kind }) => kind).sort(), Array.from(KINDS.keys()).sort());
   for (const { kind, columns } of TABLES) {
     const text = `${Array.from(events(kind, { tenants, eventCount: 50 })).join('\n')}\n`;
@@ -49,7 +49,7 @@ test('an event becomes the values at the paths of the columns', () => {
   ]);
 });
 
-test('windows begin with a whole bucket for the statistics, and anywhere for the counts', () => {
+test('windows begin at a bucket for the statistics, and anywhere for the counts', () => {
   const at = (startUs: number) => new Date(startUs / 1000).toISOString();
   equal(at(statsWindow('7day').startUs), '2026-01-08T00:00:00.000Z');
   equal(at(statsWindow('1day').startUs), '2026-01-14T13:00:00.000Z');

@@ -11,7 +11,7 @@ const RESULT_HASH = '58e8cd362c6f';
 
 const run = promisify(execFile);
 
-test('the comparison gets the answers it always got, in the engine and over HTTP, and resumes', async () => {
+test('the comparison gets the expected answers, in the engine and over HTTP, and can be resumed', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'weir-test-'));
   try {
     const compare = () =>

@@ -34,12 +34,12 @@ test('answers differ when a number, a text, a row or a column does', () => {
   }
 });
 
-test('metadata is the same as a record, and as a list with that record, in any spacing', () => {
+test('metadata is equal as a record and as a list with that record, with any spacing', () => {
   equal(rowsDifference([['{"a": 1}']], [['[{"a":1}]']], undefined), undefined);
   ok(rowsDifference([['{"a": 2}']], [['[{"a":1}]']], undefined) !== undefined);
 });
 
-test('quantiles of a sketch may be near, where there are many values', () => {
+test('quantiles of a sketch may deviate if there are many values', () => {
   const sketched = { quantiles: new Set([0]), count: 1 };
   equal(rowsDifference([[104, 10_000]], [[100, 10_000]], sketched), undefined);
   ok(rowsDifference([[120, 10_000]], [[100, 10_000]], sketched) !== undefined);
@@ -55,7 +55,7 @@ function resultWith(name: string, times: Readonly<Record<string, number>>): Meas
   return { name, version: '', quantiles: 'exact', counts: {}, answers };
 }
 
-test('an aim is held against the best peer, the peer it names, or milliseconds', () => {
+test('a goal is compared with the best engine, a named engine, or milliseconds', () => {
   const outcomes = outcomesOf([
     resultWith('weir-engine-scanned', {
       'invocation-stats 7day, hot': 2,
@@ -91,7 +91,7 @@ test('the ten expressions have an aim for their geometric mean, and one each', (
   );
 });
 
-test('the rank of quantiles is held against that of an engine that sorts all numbers', () => {
+test('the rank of quantiles is compared with an engine that sorts all numbers', () => {
   const withQuantiles = (name: string, p95: number, p99: number): MeasuredResult => ({
     ...resultWith(name, {}),
     answers: [{ name: 'quantiles of floats', rows: [[5_000, p95, p99]], timing: null }],
@@ -110,7 +110,7 @@ test('the rank of quantiles is held against that of an engine that sorts all num
   deepEqual(rankOutcomes([withQuantiles('sqlite', p95, p99)]), []);
 });
 
-test('a call is timed at least as often as the size wants, and no more', async () => {
+test('a call is timed at least as often as the size requires, and not more often', async () => {
   let calls = 0;
   const ask = () => Promise.resolve(calls++);
   const often = { warmUpMs: 0, measuringMs: 60_000, callCountMax: 7, callCountMin: 1 };

@@ -29,7 +29,7 @@ function made(kind: Kind, eventCount: number): readonly Event[] {
 }
 
 for (const kind of KINDS.keys()) {
-  test(`${kind}: the same events in every run, singly and together, of one week in order`, () => {
+  test(`${kind}: each run has the same events, singly and together, of one week in order`, () => {
     const eventCount = 1000;
     const texts = Array.from(events(kind, { tenants, eventCount }));
     const together = Array.from(ndjson(kind, { tenants, eventCount, perText: 300 }));
@@ -65,7 +65,7 @@ test('a few projects have most events, and the last minutes are dense', () => {
   );
 });
 
-test('some URLs carry the reference of a project that is not their host', () => {
+test('some URLs name a project that is not their host’s', () => {
   const foreign = made('lean', COUNT).filter(({ project, metadata }) => {
     const url = metadata.request!.url.slice(`https://${project}.supabase.co`.length);
     return tenants.projects.some(({ ref }) => ref !== project && url.includes(ref));
@@ -73,7 +73,7 @@ test('some URLs carry the reference of a project that is not their host', () => 
   ok(Math.abs(foreign.length / COUNT - 0.007) < 0.002, `got ${foreign.length} of ${COUNT}`);
 });
 
-test('a workload is made once, and found again with all its events sealed', async () => {
+test('a workload is made once, and then found with all its events sealed', async () => {
   const parent = mkdtempSync(join(tmpdir(), 'weir-test-'));
   try {
     const options = {

@@ -39,12 +39,12 @@ test('every case has a golden answer, and every golden answer a case', () => {
   );
 });
 
-test('every case has the answer that Google has, as bound and optimised, open and sealed', () => {
+test('every case has Google’s answer, as bound and optimised, open and sealed', () => {
   const cases = CASES.filter((each) => !LISTED.has(caseKey(each)));
   deepEqual(cases.flatMap(differences), []);
 });
 
-test('every listed difference is still one, in every way of running it', () => {
+test('every listed difference still exists, in every way of running it', () => {
   const agreeing = [...LISTED].filter((key) => {
     const each = BY_KEY.get(key);
     return each === undefined || differences(each).length < WAYS.get(key)!.length;
@@ -52,7 +52,7 @@ test('every listed difference is still one, in every way of running it', () => {
   deepEqual(agreeing, []);
 });
 
-test('what is listed as unsupported is refused before or during the run, the rest is not', () => {
+test('every unsupported case is refused before or during the run, and no other is', () => {
   const wrong = DIFFERENCES.flatMap(({ kind, cases }) =>
     cases.filter((key) => {
       const each = BY_KEY.get(key)!;
@@ -74,7 +74,7 @@ test('every function and operator of the registries is tested by a case that cal
   deepEqual(untested, []);
 });
 
-test('CONFORMANCE.md is what the cases make it', () => {
+test('CONFORMANCE.md is up to date with the cases', () => {
   equal(readText('test/conformance/CONFORMANCE.md'), conformancePage(CASES, GOLDENS));
 });
 

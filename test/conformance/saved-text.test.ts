@@ -35,7 +35,7 @@ function withoutMetadata(answer: WeirAnswer): WeirAnswer {
   return { ...answer, columns: kept.map((index) => answer.columns[index]!), rows, isOrdered: true };
 }
 
-test('the golden answers of the definitions are neither all empty nor about other calls', () => {
+test('the golden answers of the definitions are not all empty and belong to these calls', () => {
   const keys = savedDataSets().flatMap(({ calls }) => calls.map(({ key }) => key));
   deepEqual([...GOLDENS.keys()], keys);
   for (const definition of ['logs.all', 'functions.invocation-stats', 'usage.api-counts']) {

@@ -17,7 +17,7 @@ const IDS = [1, 2, 3].map((digit) => `22222222-2222-4333-8444-55555555555${digit
 /** What may be found under an id: one text, or several while nobody was told which. */
 type Ledger = Map<string, Set<string | undefined>>;
 
-test('law: after a crash there is of each change all or nothing, and all of what was acknowledged', async () => {
+test('law: a crash leaves each change complete or absent, and every acknowledged one complete', async () => {
   const seed = fuzzSeed();
   let [crashCount, unsureCount] = [0, 0];
   for (let run = 0; run < RUNS; run++) {
@@ -66,7 +66,7 @@ async function contentOf(disk: ModelDisk): Promise<ReadonlyMap<string, string>> 
   );
 }
 
-test('what a crash left half written is removed, and other files are left alone', async () => {
+test('half-written files of a crash are removed, and other files stay', async () => {
   const disk = new ModelDisk(new Random(1));
   const [id] = IDS;
   disk.put(`${FOLDER}/${id}.sql`, Buffer.from('whole'));
@@ -77,7 +77,7 @@ test('what a crash left half written is removed, and other files are left alone'
   deepEqual(disk.paths(), [`${FOLDER}/${id}.sql`, `${FOLDER}/app.sql`, `${FOLDER}/notes.txt`]);
 });
 
-test('law: one damaged file of the two changes no definition, and with two there is none', async () => {
+test('law: damage to one of the two files changes no definition, and damage to both loses only that one', async () => {
   const disk = new ModelDisk(new Random(1));
   const [id] = IDS as [string];
   const store = new DefinitionStore(disk, FOLDER);

@@ -84,7 +84,7 @@ before(async () => {
   assert.equal(wanted.length, 3 * SEGMENTS);
 });
 
-test('a day is divided, and holds the same rows', async () => {
+test('a divided day has the same rows', async () => {
   const disk = stored.afterKill();
   assert.equal(await partsOn(disk), 0);
   await divide(disk);
@@ -92,7 +92,7 @@ test('a day is divided, and holds the same rows', async () => {
   await expectAllRows(disk, 'after the division');
 });
 
-test('amid whichever operation of a division the machine or the process dies, each row is there once', async () => {
+test('if the machine or process dies at any operation of a division, each row exists once', async () => {
   const disk = stored.afterKill();
   const ends: { readonly disk: ModelDisk; readonly when: string }[] = [];
   let operations = fuzzSeed() % CRASH_STEP;
@@ -113,7 +113,7 @@ test('amid whichever operation of a division the machine or the process dies, ea
   assert(partCounts.size > 1, 'the division was undone by some ends, and stood at others');
 });
 
-test('whichever operation of a division fails, each row is there once, and the next start divides', async () => {
+test('if any operation of a division fails, each row exists once, and the next start divides', async () => {
   let failed = 0;
   for (let at = 0; ; at += FAILURE_STEP) {
     const disk = stored.afterKill();

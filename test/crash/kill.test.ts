@@ -216,7 +216,7 @@ class Traces {
   }
 }
 
-test(`of a service that is killed ${KILLS} times amid its work nothing acknowledged is lost, doubled or halved`, async (context) => {
+test(`a service killed ${KILLS} times during its work loses, doubles and halves nothing acknowledged`, async (context) => {
   const seed = fuzzSeed();
   const random = new Random(seed);
   const folder = await mkdtemp(join(tmpdir(), 'weir-kill-'));

@@ -76,7 +76,7 @@ function flipped(bytes: Uint8Array, bit: number): Uint8Array {
 /** One in so many bits of a log is flipped. */
 const FLIP_STEP = budgetOf('WEIR_LOG_FLIP_STEP', { fast: 101, all: 1 });
 
-test('whichever bit of a log is flipped, at most its record is lost, the others are as they were, and it is told', async () => {
+test('a flipped bit in a log loses at most its record, the others are unchanged, and it is reported', async () => {
   const ids = ['first', 'second, which is longer', '3'];
   // Two files: what is cut off at the end of the newest differs from what is lost amid the others.
   const files = await filesOf(ids, 800);
@@ -98,7 +98,7 @@ test('whichever bit of a log is flipped, at most its record is lost, the others 
   }
 });
 
-test('a log cut anywhere gives the records before the cut, and tells of a record that was cut', async () => {
+test('a log cut anywhere has the records before the cut, and a cut record is reported', async () => {
   const random = new Random(3);
   const ids = Array.from(
     { length: CUT_BYTES / 400 },
@@ -124,7 +124,7 @@ test('a log cut anywhere gives the records before the cut, and tells of a record
   assert.equal(before, ids.length);
 });
 
-test('an older file that is cut, empty or gone is told, with the number of records that are lost', async () => {
+test('an older file that is cut, empty or missing is reported with the number of lost records', async () => {
   const ids = Array.from({ length: 9 }, (_, n) => `post ${n}`);
   const [single] = [...(await filesOf(['post 0'])).values()];
   const perRecord = single!.length - 64;
@@ -143,7 +143,7 @@ test('an older file that is cut, empty or gone is told, with the number of recor
   assert.deepEqual([gone.ids.length, gone.recordsLost, gone.damageCount], [6, 3, 1]);
 });
 
-test('a file that a crash left before it was in use is no loss, wherever it stands', async () => {
+test('a file that was never used before a crash is no loss, at any position', async () => {
   const header = encodeFileHeader({ number: 2, firstSequence: 13, id: 7n, durableBefore: 13 });
   const junk = header.subarray(0, 57);
   const path = (number: number) => join(FOLDER, logFileName(number));
@@ -196,7 +196,7 @@ test('a string that looks like a record does not become one when the record arou
   );
 });
 
-test('what is damaged is copied to the quarantine once, under a name that tells where it was', async () => {
+test('a damaged part is copied to the quarantine once, under a name that gives its position', async () => {
   const files = await filesOf(['first', 'second', 'third']);
   const [[path, bytes]] = [...files] as [[string, Uint8Array]];
   const disk = new ModelDisk(new Random(1));
@@ -213,7 +213,7 @@ test('what is damaged is copied to the quarantine once, under a name that tells 
   }
 });
 
-test('a log of a version that is not known stops the start, and names file and version', async () => {
+test('a log of an unknown version fails the start with file and version', async () => {
   const bytes = encodeFileHeader({ number: 1, firstSequence: 1, id: 7n, durableBefore: 1 });
   const view = new DataView(bytes.buffer);
   view.setUint32(8, 2, true);

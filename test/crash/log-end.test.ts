@@ -72,14 +72,14 @@ async function found(disk: ModelDisk): Promise<Found> {
   return { reasons, recordsLost: recovered.recordsLost, tailBytes: recovered.tailBytes };
 }
 
-test('a log that was stopped is whole', async () => {
+test('a log that was stopped cleanly is complete', async () => {
   for (const postCount of [0, 1, 3]) {
     const outcome = await found(await stopped(postCount));
     assert.deepEqual(outcome, { reasons: [], recordsLost: 0, tailBytes: 0 });
   }
 });
 
-test('behind a clean stop a cut of the newest file is damage, wherever it is', async () => {
+test('after a clean stop, a cut of the newest file is damage at any position', async () => {
   const disk = await stopped(3);
   const bytes = disk.bytesOf(NEWEST);
   const recordSize = (bytes.length - FILE_HEADER_SIZE) / 3;
@@ -90,7 +90,7 @@ test('behind a clean stop a cut of the newest file is damage, wherever it is', a
   }
 });
 
-test('behind a clean stop a flipped bit of the last record is damage, and the next start goes on behind it', async () => {
+test('after a clean stop, a flipped bit in the last record is damage, and the next start continues after it', async () => {
   const disk = await stopped(2);
   const bytes = disk.bytesOf(NEWEST);
   const start = (FILE_HEADER_SIZE + bytes.length) / 2;
@@ -105,7 +105,7 @@ test('behind a clean stop a flipped bit of the last record is damage, and the ne
   }
 });
 
-test('behind a crash what was noted is damage when it is missing, and what came later is a tail', async () => {
+test('after a crash, missing records that were noted are damage, and a later cut is a tail', async () => {
   const { disk, log } = await logOf(2);
   log.tick(Number.NEGATIVE_INFINITY);
   await new Promise((resolve) => setImmediate(resolve));
@@ -119,7 +119,7 @@ test('behind a crash what was noted is damage when it is missing, and what came 
   assert.deepEqual(lost, { reasons: ['record'], recordsLost: 1, tailBytes: 0 });
 });
 
-test('a log whose folder is gone has lost what it held', async () => {
+test('a log without its folder has lost its records', async () => {
   const disk = await stopped(3);
   const empty = new ModelDisk(new Random(1));
   empty.put(END, disk.bytesOf(END));
@@ -128,7 +128,7 @@ test('a log whose folder is gone has lost what it held', async () => {
   assert.deepEqual([recovered.nextSequence, recovered.nextNumber], [4, 2]);
 });
 
-test('when it is not known where the log ended, this is reported, and every record is read', async () => {
+test('if the end of the log is unknown, this is reported and every record is read', async () => {
   const disk = await stopped(3);
   const rotten = disk.bytesOf(END).slice();
   rotten[70]! ^= 1;
@@ -154,7 +154,7 @@ test('the end is noted once for all posts between two ticks, and not again witho
   assert.equal(notes(), 2);
 });
 
-test('a log that cannot note its end takes posts, and says so once', async () => {
+test('a log that cannot note its end accepts posts, and reports the failure once', async () => {
   const events: string[] = [];
   const disk = new ModelDisk(new Random(1));
   const log = await WriteAheadLog.open({
@@ -170,7 +170,7 @@ test('a log that cannot note its end takes posts, and says so once', async () =>
   assert.deepEqual(events, ['end_failed']);
 });
 
-test('a log that is gone has lost nothing that was in segment files when it was stopped', async () => {
+test('a missing log loses nothing that was in segment files at the stop', async () => {
   const { disk, log } = await logOf(3);
   await log.close(3);
   const empty = new ModelDisk(new Random(1));
@@ -182,7 +182,7 @@ test('a log that is gone has lost nothing that was in segment files when it was 
   assert.deepEqual(await found(empty), { reasons: [], recordsLost: 0, tailBytes: 0 });
 });
 
-test('while no file can be begun the newest that was begun stays: without it a start would take what is stored for lost', async () => {
+test('while no new file can be made, the newest one stays, so that a start does not report losses', async () => {
   const disk = new ModelDisk(new Random(1));
   const log = await WriteAheadLog.open({
     ...{ disk, folder: FOLDER, files: [], nextSequence: 1, durableBefore: 1, nextNumber: 1 },

@@ -12,7 +12,7 @@ const STATES = budgetOf('WEIR_CRASH_STATES', { fast: 100, all: 3_000 });
 /** States that one life with its crashes gives, at the least. */
 const STATES_PER_RUN = 3;
 
-test('whatever a crash leaves of unsynced writes, acknowledged posts are there once and voided ones never', async (context) => {
+test('whatever a crash leaves of unsynced writes, acknowledged posts exist once and voided ones never', async (context) => {
   const seed = fuzzSeed();
   let states = 0;
   const progress = progressOf('log model, states of a disk', STATES);

@@ -29,7 +29,7 @@ async function startOn(disk: ModelDisk) {
   return { damages, missing: missing.map(({ file }) => file), lostDays, entries };
 }
 
-test('a start reports each segment file that is missing, once, and takes its day for lost', async () => {
+test('a start reports each missing segment file once, and counts its day as lost', async () => {
   const { disk, paths } = await diskWithSegments();
   const [path] = paths;
   await disk.remove(path!);
@@ -41,14 +41,14 @@ test('a start reports each segment file that is missing, once, and takes its day
   assert.deepEqual([second.missing, second.damages, second.lostDays], [[], [], []]);
 });
 
-test('a start that dies before it could report all is followed by one that reports', async () => {
+test('if a start dies before it has reported everything, the next one reports', async () => {
   const { disk, paths } = await diskWithSegments();
   await disk.remove(paths[0]!);
   await openStore({ disk, nowUs: NOW_US });
   assert.deepEqual((await startOn(disk.afterKill())).missing, [paths[0]]);
 });
 
-test('a start reports a folder of segments that is gone', async () => {
+test('a start reports a missing folder of segments', async () => {
   const { disk, paths } = await diskWithSegments();
   for (const path of paths) await disk.remove(path);
   const { missing, damages } = await startOn(disk);
@@ -56,7 +56,7 @@ test('a start reports a folder of segments that is gone', async () => {
   assert.deepEqual(damages, [{ kind: 'segment', places: 2, segmentsLost: 2 }]);
 });
 
-test('a file that is there and not named counts, and is named from then on', async () => {
+test('an unnamed file in the folder counts, and is named from then on', async () => {
   const { disk, paths } = await diskWithSegments();
   await disk.remove(MANIFEST);
   const { missing, damages } = await startOn(disk);
@@ -65,7 +65,7 @@ test('a file that is there and not named counts, and is named from then on', asy
   assert.deepEqual((await startOn(disk)).missing, [paths[1]]);
 });
 
-test('a damaged manifest is reported once, and no file is called missing', async () => {
+test('a damaged manifest is reported once, and no file is reported as missing', async () => {
   const { disk } = await diskWithSegments();
   const bytes = disk.bytesOf(MANIFEST).slice();
   bytes[70]! ^= 1;

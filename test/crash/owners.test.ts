@@ -10,7 +10,7 @@ const SCHEDULE_COUNT = budgetOf('WEIR_OWNER_SCHEDULES', { fast: 4, all: 300 });
 
 const SEED = numberFrom('WEIR_FUZZ_SEED', 1);
 
-test(`what any owner of a folder acknowledged is there once, in ${SCHEDULE_COUNT} schedules of stops, kills and takeovers`, async () => {
+test(`what any owner of a folder acknowledged exists once, in ${SCHEDULE_COUNT} schedules of stops, kills and takeovers`, async () => {
   const tally = newOwnersTally();
   for (let seed = SEED; seed < SEED + SCHEDULE_COUNT; seed++) {
     try {

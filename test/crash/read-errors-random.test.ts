@@ -161,7 +161,7 @@ class Life {
   }
 }
 
-test('whatever reads fail, and when: an answer has all rows or none, and a disk that is well has every event once', async (context) => {
+test('whatever reads fail at any time, an answer has all rows or none, and a repaired disk has every event once', async (context) => {
   const seed = fuzzSeed();
   const tally: Tally = {
     ...{ startsRefused: 0, starts: 0, queriesFailed: 0, queries: 0 },

@@ -59,7 +59,7 @@ async function filledDisk(): Promise<{ disk: ModelDisk; ids: string[] }> {
 /** One in so many pairs of a file and a fault is tried; of the next commit others. */
 const FAULT_STEP = budgetOf('WEIR_READ_FAULT_STEP', { fast: 3, all: 1 });
 
-test('whichever file a start cannot read, and why: no start, nothing is changed, and a disk that is well again has all', async (context) => {
+test('if a start cannot read a file for any reason, it fails and changes nothing, and a repaired disk has everything', async (context) => {
   const { disk, ids } = await filledDisk();
   const files = disk.paths();
   const logs = files.filter((path) => path.startsWith('/data/log/'));
@@ -101,7 +101,7 @@ test('whichever file a start cannot read, and why: no start, nothing is changed,
   }
 });
 
-test('a folder that cannot be listed stops a start, and nothing is changed', async () => {
+test('a folder that cannot be listed fails a start, and nothing is changed', async () => {
   const { disk } = await filledDisk();
   for (const folder of ['/data/log', '/data/segments', '/data/segments/a']) {
     const found = disk.afterKill();
@@ -116,7 +116,7 @@ test('a folder that cannot be listed stops a start, and nothing is changed', asy
   }
 });
 
-test('reads that fail now and then are tried again, and the start has all', async () => {
+test('reads that fail temporarily are retried, and the start has everything', async () => {
   const { disk, ids } = await filledDisk();
   const failing = new FailingDisk(disk);
   let count = 0;
@@ -129,7 +129,7 @@ test('reads that fail now and then are tried again, and the start has all', asyn
   await opened.durable.close();
 });
 
-test('what the log ends with is cut off once its copy was read back, and stays where there is none', async () => {
+test('the end of the log is cut off after its copy was verified, and stays without a copy', async () => {
   const disk = new ModelDisk(new Random(1));
   const first = await openStore({ disk, nowUs: NOW_US });
   await first.durable.store.append('a', smallBatch(['whole'], NOW_US), NOW_US);
@@ -163,7 +163,7 @@ test('what the log ends with is cut off once its copy was read back, and stays w
   await next.durable.close();
 });
 
-test('a copy in quarantine whose bytes are not the same is no copy', async () => {
+test('a copy in quarantine with other bytes does not count as a copy', async () => {
   const disk = new ModelDisk(new Random(1));
   const bytes = Buffer.from('eight and eight.');
   disk.put('/data/log/1', bytes);
@@ -191,7 +191,7 @@ async function filesOf(folder: string): Promise<Map<string, Buffer>> {
   return files;
 }
 
-test('a service whose log cannot be read does not start, says which file and why, and has all once it can', async () => {
+test('a service whose log is unreadable fails with the file and the reason, and later has everything', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'weir-unread-'));
   try {
     const first = await startedOn(dataDir);

@@ -42,7 +42,7 @@ async function answersOf(service: ServiceUnderTest, dataSet: DataSet): Promise<s
   return answers;
 }
 
-test(`answers after a crash, and of stored, merged and reloaded segments, are byte for byte those before, on ${RUNS} random data sets`, async (context) => {
+test(`answers after a crash, and of stored, merged and reloaded segments, are byte for byte the same, on ${RUNS} random data sets`, async (context) => {
   const seed = fuzzSeed();
   context.diagnostic(`seed ${seed}: WEIR_FUZZ_SEED=${seed} repeats it`);
   for (let run = 0; run < RUNS; run++) {
@@ -110,7 +110,7 @@ function lossOf(was: unknown, is: unknown): 'none' | 'nulls' | 'wrong' {
   return losses.includes('wrong') ? 'wrong' : losses.includes('nulls') ? 'nulls' : 'none';
 }
 
-test('whichever byte of a segment file is damaged, the service starts, says no wrong row, and tells what is lost', async () => {
+test('with any damaged byte in a segment file, the service starts, gives no wrong row, and reports the loss', async () => {
   await inFolder(async (folder) => {
     const dataDir = join(folder, 'data');
     const first = await startedOn(dataDir);
@@ -156,7 +156,7 @@ test('whichever byte of a segment file is damaged, the service starts, says no w
   });
 });
 
-test('a disk that fails gives 503 storage_failed with Retry-After; reads go on, and so do posts later', async () => {
+test('a failing disk gives 503 storage_failed with Retry-After, while reads continue, and posts do later', async () => {
   await inFolder(async (folder) => {
     const disk = new ModelDisk(new Random(1));
     const { service, entries, ...app } = await startedOn(folder, { disk });
@@ -182,7 +182,7 @@ test('a disk that fails gives 503 storage_failed with Retry-After; reads go on, 
   });
 });
 
-test('a damaged record costs itself only: the others are served, and /health tells of it', async () => {
+test('a damaged record loses only itself, the others are served, and /health reports it', async () => {
   await inFolder(async (folder) => {
     const first = await startedOn(folder);
     for (const event_message of ['one', 'two', 'three']) {
@@ -215,7 +215,7 @@ test('a damaged record costs itself only: the others are served, and /health tel
   });
 });
 
-test('a second service on the same folder does not start, and says who has it', async () => {
+test('a second service on the same folder fails and names the owner', async () => {
   await inFolder(async (folder) => {
     const { service } = await startedOn(folder);
     await assert.rejects(startedOn(folder), {
@@ -229,7 +229,7 @@ test('a second service on the same folder does not start, and says who has it', 
   });
 });
 
-test('posts of a source that is no longer configured stay in the log, and that is told', async () => {
+test('posts of a source that was removed from the settings stay in the log, and this is reported', async () => {
   await inFolder(async (folder) => {
     const start = (SOURCES: string) => ServiceUnderTest.start({ DATA_DIR: folder, SOURCES });
     const first = await start('mine');

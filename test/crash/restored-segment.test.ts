@@ -29,7 +29,7 @@ async function diskWithOneSetAside() {
   return { disk, path: path!, aside, bytes };
 }
 
-test('a segment file in quarantine that is whole goes back at a start, and its rows are there once', async () => {
+test('a start restores an intact segment file from quarantine, and its rows exist once', async () => {
   const { disk, path, aside } = await diskWithOneSetAside();
   for (let start = 1; start <= 2; start++) {
     const opened = await openStore({ disk, nowUs: NOW_US });
@@ -45,7 +45,7 @@ test('a segment file in quarantine that is whole goes back at a start, and its r
   assert(disk.paths().includes(path) && !disk.paths().includes(aside));
 });
 
-test('one that is damaged, or cannot be read, stays in quarantine until it is well', async () => {
+test('a damaged or unreadable file stays in quarantine until it is repaired', async () => {
   const { disk, path, aside, bytes } = await diskWithOneSetAside();
   for (const at of [0, bytes.length >> 1, bytes.length - 1]) {
     const damaged = Buffer.from(bytes);
@@ -68,7 +68,7 @@ test('one that is damaged, or cannot be read, stays in quarantine until it is we
   assert(disk.paths().includes(path));
 });
 
-test('one whose rows the log has brought back stays in quarantine: no row is there twice', async () => {
+test('a file whose rows the log restored stays in quarantine, so that no row exists twice', async () => {
   const disk = new ModelDisk(new Random(1));
   await storePost(disk, NOW_US, 'first');
   const path = disk.paths().find((name) => name.endsWith('.segment'))!;
@@ -94,7 +94,7 @@ test('one whose rows the log has brought back stays in quarantine: no row is the
   assert(disk.paths().includes(aside));
 });
 
-test('records that come while a file is in quarantine get sequences of their own, though the log was lost', async () => {
+test('records written while a file is in quarantine get new sequences, even if the log was lost', async () => {
   const disk = new ModelDisk(new Random(1));
   await storePost(disk, NOW_US, 'first');
   const path = disk.paths().find((name) => name.endsWith('.segment'))!;

@@ -50,7 +50,7 @@ async function kill({ child }: Started): Promise<void> {
   await ended;
 }
 
-test('what was said of a token holds after a kill: made tokens open, revoked ones do not', async () => {
+test('acknowledged changes of tokens survive a kill: new ones are valid, revoked ones are not', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'weir-revoked-'));
   const path = '/api/endpoints/logs.all?project=alpha';
   let running = await start(dataDir);

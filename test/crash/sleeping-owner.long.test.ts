@@ -74,7 +74,7 @@ async function kill({ child }: Started): Promise<void> {
 const isHere = canBeElsewhere();
 const skip = isHere ? false : 'namespaces cannot be made here';
 
-test('a process that sleeps while another host takes its folder acknowledges nothing that is lost, and ends', {
+test('a suspended process whose folder another host takes loses nothing that it acknowledged, and ends', {
   skip,
 }, async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'weir-sleeping-'));

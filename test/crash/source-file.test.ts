@@ -17,7 +17,7 @@ function sourcesOf(count: number): readonly Source[] {
   return sourcesFrom(names.join()).sources;
 }
 
-test('law: after a crash there are all sources that were acknowledged, and of one under way all or nothing', async () => {
+test('law: a crash leaves all acknowledged sources, and one being added complete or absent', async () => {
   const seed = fuzzSeed();
   let [crashCount, unsureCount] = [0, 0];
   for (let run = 0; run < RUNS; run++) {
@@ -51,7 +51,7 @@ async function live(disk: ModelDisk, may: { from: number; to: number }): Promise
   }
 }
 
-test('law: one damaged file of the two changes no source, and with two there is no start', async () => {
+test('law: damage to one of the two files changes no source, and damage to both fails the start', async () => {
   const disk = new ModelDisk(new Random(1));
   const file = new SourceFile(disk, '/data');
   await file.write(sourcesOf(1));
@@ -70,7 +70,7 @@ test('law: one damaged file of the two changes no source, and with two there is 
   }
 });
 
-test('a damaged file is written anew from the other', async () => {
+test('a damaged file is rewritten from the other', async () => {
   const disk = new ModelDisk(new Random(1));
   const file = new SourceFile(disk, '/data');
   await file.write(sourcesOf(2));
@@ -79,7 +79,7 @@ test('a damaged file is written anew from the other', async () => {
   deepEqual(await file.open(), { sources: sourcesOf(2), isDamaged: false });
 });
 
-test('no start takes what another version wrote for its own', async () => {
+test('a file of another version fails the start', async () => {
   const wrong = [
     { version: 2, sources: [] },
     { version: 1, sources: [{ name: 'app.logs', project: 'nowhere' }] },

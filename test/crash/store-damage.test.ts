@@ -178,7 +178,7 @@ async function checkRemoved(
   assert.equal((await foundOn(removed, nowUs)).count('places'), 0);
 }
 
-test('after any life, damage or loss of one file costs no more than what was in it, and is told', async (context) => {
+test('after any history, damage or loss of one file loses at most its contents, and is reported', async (context) => {
   const seed = fuzzSeed();
   const outcomes = { damaged: 0, harmless: 0, rowsLost: 0, idsLost: 0, removed: 0 };
   // Some lives more where chance has left a kind of outcome out.

@@ -35,7 +35,7 @@ async function lived(seed: number, stateCount: number): Promise<Tally> {
   }
 }
 
-test('whatever a crash or a kill leaves of log and segment files, acknowledged posts are there once, as a whole, also those that had left memory', async (context) => {
+test('whatever a crash or a kill leaves of the files, acknowledged posts exist once and whole, even those evicted from memory', async (context) => {
   const seed = fuzzSeed();
   const tally = await lived(seed, STATES);
   context.diagnostic(`seed ${seed}: ${JSON.stringify(tally)}`);

@@ -46,7 +46,7 @@ async function storeAll({ durable }: OpenedStore, nowUs = NOW_US): Promise<void>
   await new Promise((resolve) => setImmediate(resolve));
 }
 
-test('the log is not let go of before rows of a source that is no longer configured are in files', async () => {
+test('the log keeps rows of a removed source until they are in segment files', async () => {
   const disk = newDisk();
   const first = await openStore({ disk, nowUs: NOW_US });
   await append(first, 'b', 'of b');
@@ -68,7 +68,7 @@ const OPERATIONS = 60;
 /** The process is killed behind one in so many of them; with the next commit behind others. */
 const KILL_STEP = budgetOf('WEIR_RECOVERY_KILL_STEP', { fast: 5, all: 1 });
 
-test('what a killed process stored is durable before anything is let go of in its place', async (context) => {
+test('what a killed process stored is synced before anything that it replaces is removed', async (context) => {
   const seed = fuzzSeed();
   context.diagnostic(`seed ${seed}: WEIR_FUZZ_SEED=${seed} repeats it`);
   const first = seed % KILL_STEP;
@@ -96,7 +96,7 @@ test('what a killed process stored is durable before anything is let go of in it
   assert.equal(starts, 8 * Math.ceil((OPERATIONS - first) / KILL_STEP));
 });
 
-test('a log file that could not be begun, and not be removed, is not taken for one whose records are lost', async () => {
+test('a log file that could be neither started nor removed does not count as lost records', async () => {
   const disk = newDisk();
   const options = { files: [], nextSequence: 1, durableBefore: 1, nextNumber: 1, fileBytesMax: 1 };
   const log = await WriteAheadLog.open({ disk, folder: FOLDER, ...options, onEvent: () => {} });
@@ -124,7 +124,7 @@ test('a log file that could not be begun, and not be removed, is not taken for o
   );
 });
 
-test('a damaged file that was set aside is in quarantine after a crash', async () => {
+test('a damaged file is in quarantine after a crash', async () => {
   const disk = newDisk();
   const first = await openStore({ disk, nowUs: NOW_US });
   await append(first, 'a', 'row');
@@ -142,7 +142,7 @@ test('a damaged file that was set aside is in quarantine after a crash', async (
   }
 });
 
-test('a clock years ahead at a start drops no day that the right one would keep', async () => {
+test('a start with a clock years ahead drops no day that the right clock would keep', async () => {
   const disk = newDisk();
   const first = await openStore({ disk, nowUs: NOW_US });
   // The newest event is of this morning; the oldest day ends a moment behind the retention.
@@ -178,7 +178,7 @@ async function sealedRows(ids: readonly string[]): Promise<SharedArrayBuffer[]> 
   );
 }
 
-test('a merge that ends after its day was dropped takes no late rows of that day with it', async () => {
+test('a merge that ends after its day was dropped does not remove late rows of that day', async () => {
   const [first, second, late] = await sealedRows(['1', '2', 'late']);
   const disk = newDisk();
   const { folder } = await SegmentFolder.recover({

@@ -182,7 +182,7 @@ async function atEachPoint(
   return lives;
 }
 
-test('each post is acknowledged after a sync of the log that began when it had been sent; posts at once share syncs', async (context) => {
+test('each post is acknowledged after a sync of the log that began after it, and concurrent posts share syncs', async (context) => {
   if (!hasStrace(context)) return;
   course ??= observed();
   const { trace } = await course;
@@ -218,7 +218,7 @@ test('each post is acknowledged after a sync of the log that began when it had b
   assert(ended < kept, `${ended} syncs for ${kept} posts`);
 });
 
-test('killed at any call that changes the disk, a store has what it acknowledged, once and whole', async (context) => {
+test('a store killed at any call that changes the disk has what it acknowledged, once and whole', async (context) => {
   // A file that is made is there, and empty, at its first write.
   const calls = CHANGES.filter((call) => call !== 'openat');
   const lives = await atEachPoint(context, calls, () => 'signal=KILL');
@@ -232,7 +232,7 @@ for (const [calls, code] of [
   [['rename', 'renameat', 'renameat2', 'unlink', 'unlinkat', 'ftruncate'], 'EIO'],
   [['openat', 'mkdir', 'mkdirat'], 'EMFILE'],
 ] as const) {
-  test(`a store that gets ${code} of ${calls[0]} and its like has what it acknowledged`, async (context) => {
+  test(`a store whose ${calls[0]} and similar calls fail with ${code} has what it acknowledged`, async (context) => {
     const lives = await atEachPoint(context, calls, () => `error=${code}`);
     for (const said of lives) assert.match(said.at(-1)!, /^(end|failed)$/);
     // A start may fail for one call that did. A life that has started goes on.
@@ -240,7 +240,7 @@ for (const [calls, code] of [
   });
 }
 
-test('where writes end short, and files cannot grow, a store has what it acknowledged', async (context) => {
+test('with short writes and files that cannot grow, a store has what it acknowledged', async (context) => {
   if (spawnSync('prlimit', ['-V']).error !== undefined) {
     context.skip('prlimit is not installed');
     return;

@@ -121,7 +121,7 @@ suite('the stored text is what runs', () => {
     await service.post('deno-relay-logs', invocations, NOW_US);
   });
 
-  test('another LIMIT gives as many rows', async () => {
+  test('another LIMIT gives that many rows', async () => {
     const rows = await call('logs.three', { project: 'alpha' });
     assert.deepEqual(rows, (await call('logs.all', { project: 'alpha' })).slice(0, 3));
     assert.deepEqual(
@@ -138,7 +138,7 @@ suite('the stored text is what runs', () => {
     );
   });
 
-  test('another bucket counts by it', async () => {
+  test('another bucket changes the groups', async () => {
     const rows = await call('usage.by-second', { project: 'alpha', interval: 'hourly' });
     assert.deepEqual(
       rows.map((row) => [row['timestamp'], row['total_rest_requests'], row['total_auth_requests']]),
@@ -152,13 +152,13 @@ suite('the stored text is what runs', () => {
     );
   });
 
-  test('another word counts other paths', async () => {
+  test('another search term counts other paths', async () => {
     const [row] = await call('usage.graphql', { project: 'alpha', interval: 'hourly' });
     assert.equal(row?.['total_rest_requests'], 2);
     assert.equal(row?.['total_auth_requests'], 1);
   });
 
-  test('counts that the text computes and does not select can be selected', async () => {
+  test('values that the text computes without selecting can be selected', async () => {
     const rows = await call('functions.status-classes', { project: 'alpha' });
     assert.deepEqual(
       rows.map((row) => [
@@ -174,7 +174,7 @@ suite('the stored text is what runs', () => {
     );
   });
 
-  test('another element of the quantiles gives another quantile', async () => {
+  test('another element of the quantiles is another quantile', async () => {
     const rows = await call('functions.median', { project: 'alpha' });
     assert.deepEqual(
       rows.map((row) => row['p95_execution_time']),
@@ -182,7 +182,7 @@ suite('the stored text is what runs', () => {
     );
   });
 
-  test('max_rows of the definition bounds the rows', async () => {
+  test('max_rows of the definition limits the rows', async () => {
     const parameters = { project: 'alpha' };
     const [first, ...others] = await call('functions.invocation-stats', parameters);
     assert.equal(others.length, 1);
@@ -259,13 +259,13 @@ suite('a definition of the user', () => {
     '{"result":[{"query_id":3,"duration_ms":1000,"query":"select 2"},' +
     '{"query_id":-6203423456789012345,"duration_ms":250.5,"query":"select 0"}]}';
 
-  test('answers by its name, its alias and its id', async () => {
+  test('can be called by its name, its alias and its id', async () => {
     for (const endpoint of ['database.slow-queries', 'db.slow', `query/${ID}`, 'query/db.slow']) {
       assert.equal(await service.callText(endpoint, { project: 'alpha' }), EXPECTED);
     }
   });
 
-  test('reads each parameter by its type', async () => {
+  test('parses each parameter by its type', async () => {
     const rows = await call('db.slow', { project: 'alpha', ms_min: '99.95', limit: '7' });
     assert.deepEqual(
       rows.map((row) => row['duration_ms']),

@@ -165,7 +165,7 @@ async function answers(): Promise<string[]> {
 /** How many of the two orders, before its own events and after, are tried; of one the next case has the other. */
 const ORDERS = budgetOf('WEIR_ISOLATION_ORDERS', { fast: 1, all: 2 });
 
-suite('another project changes not a byte of an answer', () => {
+suite('another project changes no byte of an answer', () => {
   let caseCount = 0;
   for (const [what, load] of Object.entries(HOSTILE)) {
     // By an odd number of states in between, each state has both orders.

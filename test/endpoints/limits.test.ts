@@ -27,12 +27,12 @@ function seconds(count: number): string {
   return `GENERATE_TIMESTAMP_ARRAY(TIMESTAMP '2026-01-01', TIMESTAMP_ADD(TIMESTAMP '2026-01-01', INTERVAL ${count - 1} SECOND), INTERVAL 1 SECOND)`;
 }
 
-test('a long constant array is made by a worker, and counts as it should', async () => {
+test('a long constant array is made by a worker and counts correctly', async () => {
   const { json } = await run(`SELECT COUNT(*) AS n FROM UNNEST(${seconds(100_000)})`);
   assert.equal(Buffer.from(json).toString(), '[{"n":100000}]');
 });
 
-test('an answer of too many bytes is refused with the limit and what it had', async () => {
+test('an answer of too many bytes is refused with the limit and its size', async () => {
   const text = `SELECT ${seconds(20_000)} AS a FROM UNNEST(${seconds(1000)})`;
   await assert.rejects(run(text), (error: QueryError) => {
     assert.equal(error.code, 'query_limit');
@@ -44,7 +44,7 @@ test('an answer of too many bytes is refused with the limit and what it had', as
   });
 });
 
-test('a run whose caller has gone ends, the one under way as the one that waits', async () => {
+test('the runs of a caller that has gone end, running or waiting', async () => {
   const endless = `SELECT COUNT(*) AS n FROM UNNEST(${seconds(100_000)}) AS a, UNNEST(${seconds(1_000_000)}) AS b`;
   const caller = new AbortController();
   const first = run(endless, { signal: caller.signal });
@@ -59,7 +59,7 @@ test('a run whose caller has gone ends, the one under way as the one that waits'
   assert.equal(Buffer.from((await run('SELECT 1 AS one')).json).toString(), '[{"one":1}]');
 });
 
-test('an integer of 2^53 is a number, and one more a string', async () => {
+test('an integer of 2^53 is a number, and a larger one is a string', async () => {
   const { json } = await run(
     'SELECT 9007199254740992 AS a, 9007199254740993 AS b, -9007199254740993 AS c',
   );

@@ -27,7 +27,7 @@ async function idsAt(parameters: Record<string, string>, nowUs: number): Promise
   return rows.map((row) => row['id']);
 }
 
-test('a plan that many calls share has the window of each', async () => {
+test('calls that share a plan have their own windows', async () => {
   const parameters = { project: 'alpha', project_tier: 'FREE' };
   for (let round = 0; round < 4; round++) {
     deepEqual(await idsAt(parameters, SENT_US + DAY_US - 1), ['alpha-1', 'alpha-0']);
@@ -36,7 +36,7 @@ test('a plan that many calls share has the window of each', async () => {
   }
 });
 
-test('… also where times are parameters, and of calls that run side by side', async () => {
+test('calls that share a plan have their own windows if times are parameters, also side by side', async () => {
   const times = ['12:00:00', '11:59:59.999999', '12:00:00.000001'];
   const expected = [['alpha-0'], [], ['alpha-1', 'alpha-0']];
   for (let round = 0; round < 4; round++) {

@@ -69,7 +69,7 @@ async function expectBack(trip: Trip, posted: string, expected: string): Promise
 
 for (const [state, trip] of Object.entries(TRIPS)) {
   suite(state, () => {
-    test('metadata of any shape comes back as it was sent, each map in a list', async (context) => {
+    test('metadata of any shape is returned as sent, with each map in a list', async (context) => {
       const seed = fuzzSeed() | 0;
       context.diagnostic(`seed ${seed}`);
       const batch = fc.array(METADATA, { minLength: 1, maxLength: 20 });
@@ -108,7 +108,7 @@ for (const [state, trip] of Object.entries(TRIPS)) {
       );
     });
 
-    test('a map is wrapped where it is the value of a field, and nowhere else', async () => {
+    test('a map is wrapped if it is the value of a field, and not elsewhere', async () => {
       await expectBack(
         trip,
         '{"a":{"b":{"c":1}},"l":[{"d":{}},[{"e":{"f":1}}],7,null]}',
@@ -116,17 +116,17 @@ for (const [state, trip] of Object.entries(TRIPS)) {
       );
     });
 
-    test('keys keep their order, whatever they are called', async () => {
+    test('keys keep their order, whatever their names', async () => {
       const posted = `{"b":1,"a":2,"__proto__":3,"constructor":{"prototype":4},"":5,"a.b":6,"A":7,"\\u0000":8,"toString":9}`;
       await expectBack(trip, posted, `[${posted.replace('{"prototype":4}', '[{"prototype":4}]')}]`);
     });
 
-    test('keys that read as indexes are kept beside others', async () => {
+    test('keys that look like indexes are kept beside others', async () => {
       const posted = '{"b":1,"10":2,"2":3,"01":4,"-1":5,"4294967295":6,"4294967296":7,"0":{"1":8}}';
       await expectBack(trip, posted, `[${posted.replace('{"1":8}', '[{"1":8}]')}]`);
     });
 
-    test('of a key given twice the last value counts', async () => {
+    test('of duplicate keys the last value counts', async () => {
       await expectBack(
         trip,
         '{"a":1,"a":{"x":1,"x":[2]},"b":{"c":1},"b":null,"d":"x","\\u0064":"y"}',
@@ -155,19 +155,19 @@ for (const [state, trip] of Object.entries(TRIPS)) {
       );
     });
 
-    test('a string of a megabyte comes back whole', async () => {
+    test('a string of a megabyte is returned whole', async () => {
       const text = JSON.stringify({ a: 'é🦊"\n'.repeat(125_000), b: `${'x'.repeat(1e6)}!` });
       await expectBack(trip, text, `[${text}]`);
     });
 
     for (const depth of [31, 32, 33, 100, 1_000, 50_000]) {
-      test(`maps ${depth} levels deep come back, each in a list`, async () => {
+      test(`maps ${depth} levels deep are returned, each in a list`, async () => {
         const posted = `${'{"a":'.repeat(depth)}{"b":1}${'}'.repeat(depth)}`;
         const expected = `${'[{"a":'.repeat(depth)}[{"b":1}]${'}]'.repeat(depth)}`;
         equal((await trip([posted])) === rowText(expected), true);
       });
 
-      test(`lists ${depth} levels deep come back as they are`, async () => {
+      test(`lists ${depth} levels deep are returned unchanged`, async () => {
         const posted = `{"a":${'['.repeat(depth)}{"b":{"c":1}}${']'.repeat(depth)}}`;
         equal(
           (await trip([posted])) === rowText(`[${posted.replace('{"c":1}', '[{"c":1}]')}]`),
@@ -176,7 +176,7 @@ for (const [state, trip] of Object.entries(TRIPS)) {
       });
     }
 
-    test('ten thousand keys in one map come back', async () => {
+    test('ten thousand keys in one map are returned', async () => {
       const fields = Array.from({ length: 10_000 }, (_, index) => `"key ${index}":{"n":${index}}`);
       await expectBack(
         trip,
@@ -185,7 +185,7 @@ for (const [state, trip] of Object.entries(TRIPS)) {
       );
     });
 
-    test('a hundred events of a hundred keys of their own come back', async () => {
+    test('a hundred events with a hundred different keys each are returned', async () => {
       const documents = Array.from(
         { length: 100 },
         (_, event) =>

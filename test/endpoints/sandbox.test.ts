@@ -91,7 +91,7 @@ const SOURCES = [
 ];
 
 for (const [index, place] of PLACES.entries()) {
-  test(`no source is read from place ${index + 1}: ${place('…')}`, async () => {
+  test(`a query cannot read a source from place ${index + 1}: ${place('…')}`, async () => {
     for (const source of SOURCES) {
       const sql = place(source);
       const answer = await send(sql);
@@ -102,7 +102,7 @@ for (const [index, place] of PLACES.entries()) {
   });
 }
 
-test('the rows of another project are in no table, whatever is asked of it', async () => {
+test('no table has the rows of another project, whatever the query', async () => {
   for (const [sql, rows] of [
     ['SELECT COUNT(*) AS n FROM edge_logs', [{ n: 2 }]],
     ['SELECT COUNT(*) AS n FROM edge_logs WHERE TRUE OR id IS NULL', [{ n: 2 }]],
@@ -125,7 +125,7 @@ test('the rows of another project are in no table, whatever is asked of it', asy
   }
 });
 
-test('the project of a call is that of its parameter, and a text cannot set it', async () => {
+test('the project of a call comes from its parameter, and a text cannot set it', async () => {
   for (const sql of [
     "SET @project = 'beta'; SELECT id FROM edge_logs",
     "DECLARE project STRING DEFAULT 'beta'; SELECT id FROM edge_logs",
@@ -137,7 +137,7 @@ test('the project of a call is that of its parameter, and a text cannot set it',
   }
 });
 
-test('no text stops the service, and each is told why it was not answered', async () => {
+test('no text stops the service, and each refusal has its reason', async () => {
   const bomb = (step: (name: string) => string, first: string, last: string) => {
     const tables = [`t0 AS (${first})`];
     for (let level = 1; level < 40; level += 1) {

@@ -65,7 +65,7 @@ suite('in the profile supabase', () => {
     return (JSON.parse(text) as { error: string }).error;
   }
 
-  test('without a project the one of ref is meant, and without either it is default', async () => {
+  test('without a project, ref is the project, and without either it is default', async () => {
     assert.equal((await rows('logs.all')).length, 4);
     assert.equal((await rows('logs.all', { project: '' })).length, 4);
     assert.equal((await rows('logs.all', { ref: 'other' })).length, 1);
@@ -75,7 +75,7 @@ suite('in the profile supabase', () => {
     assert.equal((await rows('logs.all', { project_tier: '' })).length, 4);
   });
 
-  test('a request of the gateway has a URL, put together when it came', async () => {
+  test('a request of the gateway gets a URL when it is stored', async () => {
     const [newest] = await rows('logs.all');
     assert.deepEqual(newest!['metadata'], [
       {
@@ -100,7 +100,7 @@ suite('in the profile supabase', () => {
     total_realtime_requests: 0,
   });
 
-  test('usage.api-counts knows the intervals of the charts, beside its own', async () => {
+  test('usage.api-counts accepts the intervals of the charts, beside its own', async () => {
     const minutely = [{ timestamp: '2026-01-15T11:55:00', ...counts(1, 0, 1) }];
     assert.deepEqual(await rows('usage.api-counts', { interval: 'minutely' }), minutely);
     assert.deepEqual(await rows('usage.api-counts', { interval: '1hr' }), minutely);
@@ -126,7 +126,7 @@ suite('in the profile supabase', () => {
     assert.deepEqual(await rows('functions.invocation-stats', { interval: '1hr' }), []);
   });
 
-  test('a reader brings SQL of its own, over nine logs that each have an identifier', async () => {
+  test('a reader sends its own SQL over nine logs, each with an identifier', async () => {
     const sql = `SELECT id IS NOT NULL AS has_id, event_message, identifier
       FROM postgres_logs ORDER BY event_message`;
     assert.deepEqual(await rows('logs.all', { sql }), [
@@ -143,7 +143,7 @@ suite('in the profile supabase', () => {
     assert.match(error, /no_such_logs.*\(line 2, column 2\)$/);
   });
 
-  test('an event posted by itself gets an id and a time of its own', async () => {
+  test('an event posted alone gets a new id and the time of receipt', async () => {
     const event = {
       id: 'mine',
       timestamp: '2026-01-01T00:00:00Z',
@@ -158,7 +158,7 @@ suite('in the profile supabase', () => {
   });
 });
 
-test('in the default profile none of it holds', async () => {
+test('none of this applies in the default profile', async () => {
   const service = await ServiceUnderTest.start({ FROZEN_NOW: NOW });
   try {
     const request = gatewayRequest('/rest/v1/todos', '2026-01-15T11:55:00Z');

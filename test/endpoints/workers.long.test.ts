@@ -41,7 +41,7 @@ function eventsOf(source: string, random: Random): readonly JsonObject[] {
   });
 }
 
-test('one worker or two, open and sealed, much data gives the rows of the oracle', async () => {
+test('with one worker or two, open and sealed, much data gives the rows of the oracle', async () => {
   const oracle = new Oracle();
   for (const source of ['cloudflare.logs.prod', 'deno-relay-logs']) {
     const random = new Random(7);

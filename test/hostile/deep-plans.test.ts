@@ -12,7 +12,7 @@ import { operatorsOf } from '../../engine/plan/physical-walk.ts';
  */
 const LEVELS = 50_000;
 
-test('the operators of a plan are listed one by one, however deep it is', () => {
+test('the operators of a plan are listed iteratively, however deep it is', () => {
   let plan: PhysicalPlan = { op: 'one-row' };
   for (let level = 0; level < LEVELS; level++) {
     plan = { op: 'limit', input: plan, count: level, offset: 0 };
@@ -23,7 +23,7 @@ test('the operators of a plan are listed one by one, however deep it is', () => 
   equal(operators.at(-1)?.op, 'one-row');
 });
 
-test('quantiles are looked for in a plan one operator after another, however deep it is', () => {
+test('a plan is searched for quantiles iteratively, however deep it is', () => {
   let plan: LogicalPlan = { op: 'one-row' };
   for (let level = 0; level < LEVELS; level++) {
     plan = { op: 'limit', input: plan, count: { op: 'literal', type: INT64, value: level } };

@@ -27,7 +27,7 @@ before(async () => {
 
 after(() => service.stop());
 
-describe('a hostile post is answered by its sender’s fault or success, shortly, and others are served', () => {
+describe('a hostile post gets a success or a client error soon, and others are served', () => {
   for (const [index, post] of HOSTILE_POSTS.entries()) {
     if ((index + SEED) % POST_STEP === 0) test(post.name, () => attack(post));
   }

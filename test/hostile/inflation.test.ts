@@ -40,7 +40,7 @@ const CODINGS: readonly (readonly [name: string, pack: (body: Buffer) => Buffer]
   ['br', (body) => brotliCompressSync(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } })],
 ];
 
-test('what inflates to more than a body may have is refused, a byte more or four times as much', async () => {
+test('a body that decompresses beyond the limit is refused, by a byte or by four times', async () => {
   await withApp({}, async (app) => {
     for (const [name, pack] of CODINGS) {
       assert.equal((await send(app, name, pack(emptyList(BODY_BYTES_MAX)))).status, 200, name);
@@ -53,7 +53,7 @@ test('what inflates to more than a body may have is refused, a byte more or four
   });
 });
 
-test('what is packed in layers is refused', async () => {
+test('several layers of compression are refused', async () => {
   await withApp({}, async (app) => {
     const body = gzipSync(gzipSync('[]'));
     assert.equal((await send(app, 'gzip, gzip', body)).status, 415);
@@ -61,7 +61,7 @@ test('what is packed in layers is refused', async () => {
   });
 });
 
-test('a body of gzip may have many members, and one of too many is refused by what they hold', async () => {
+test('a gzip body may have many members, and too many are refused by their contents', async () => {
   await withApp({}, async (app) => {
     const space = gzipSync(' ');
     const members = (count: number) => Array<Buffer>(count).fill(space);
@@ -74,7 +74,7 @@ test('a body of gzip may have many members, and one of too many is refused by wh
   });
 });
 
-test('nothing is stored of a body that ends early, or is followed by what is none of it', async () => {
+test('nothing is stored of a body that is truncated or has trailing data', async () => {
   await withApp({}, async (app) => {
     for (const [name, pack] of CODINGS) {
       const body = pack(Buffer.from('[{"a":1},{"a":2}]'));
@@ -101,7 +101,7 @@ test('zeros may follow gzip, and nothing may follow them', async () => {
   });
 });
 
-test('bodies that grow at once are refused when there is no room for all, and the room comes back', async () => {
+test('bodies that grow at once are refused when there is no room for all, and their room is freed', async () => {
   await withApp({ heldBytesMax: 30_000_000 }, async (app) => {
     const bomb = gzipSync(emptyList(11_000_000));
     const answers = await Promise.all(Array.from({ length: 20 }, () => send(app, 'gzip', bomb)));
@@ -112,7 +112,7 @@ test('bodies that grow at once are refused when there is no room for all, and th
   });
 });
 
-test('bytes that are no packed body at all are refused', async () => {
+test('bytes that are not compressed data are refused', async () => {
   await withApp({}, async (app) => {
     const bytes = fc.uint8Array({ minLength: 1, maxLength: 200 });
     const coding = fc.constantFrom('gzip', 'deflate', 'br');
@@ -127,7 +127,7 @@ test('bytes that are no packed body at all are refused', async () => {
   });
 });
 
-test('as many bodies are inflated at once as have room for their windows; the others wait', async () => {
+test('as many bodies are decompressed at once as have room for their windows, and the others wait', async () => {
   let openCount = 0;
   let mostCount = 0;
   const create = zlib.createBrotliDecompress;

@@ -14,7 +14,7 @@ function nested(opening: string, closing: string, depth: number): string {
   return `{"project":"a","x":${opening.repeat(depth - 1)}0${closing.repeat(depth - 1)}}`;
 }
 
-test('a body is nested as deep as it may be, and no deeper', async () => {
+test('a body may be nested up to the limit and no deeper', async () => {
   await withApp({}, async (app) => {
     for (const [opening, closing] of [
       ['[', ']'],
@@ -32,7 +32,7 @@ test('a body is nested as deep as it may be, and no deeper', async () => {
   });
 });
 
-test('a body of nothing but brackets is refused where the limit is, whatever its length', () => {
+test('a body of nothing but brackets is refused at the limit, whatever its length', () => {
   for (const text of ['['.repeat(CALL_BODY_BYTES_MAX), '{"a":'.repeat(CALL_BODY_BYTES_MAX / 5)]) {
     assert.throws(
       () => parseJsonObject(text),
@@ -46,7 +46,7 @@ test('a body of nothing but brackets is refused where the limit is, whatever its
   }
 });
 
-test('any object that is not deep has the members that it was written with', () => {
+test('any flat object has the members that it was written with', () => {
   const member = fc.tuple(fc.string({ unit: anyCodePoint }), fc.jsonValue({ maxDepth: 5 }));
   fc.assert(
     fc.property(fc.array(member), (members) => {
@@ -61,7 +61,7 @@ test('any object that is not deep has the members that it was written with', () 
   );
 });
 
-test('any text is an object or refused', () => {
+test('any text is an object or is refused', () => {
   const piece = fc.constantFrom(...'{}[]":,\\u12e-.0 tfn', 'true', '"a":', '\u2028', '\ud800');
   fc.assert(
     fc.property(fc.string({ unit: piece, maxLength: 40 }), (text) => {
@@ -78,7 +78,7 @@ test('any text is an object or refused', () => {
 /** Names that an object of JavaScript has before anybody sets them. */
 const INBORN = ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', 'valueOf'];
 
-test('parameters of names that objects have are names like others', async () => {
+test('parameters may have the names of properties of JavaScript objects', async () => {
   await withApp({}, async (app) => {
     for (const name of INBORN) {
       const text = `{"project":"a",${JSON.stringify(name)}:{"project":"b","isAdmin":true}}`;

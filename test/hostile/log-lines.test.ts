@@ -27,7 +27,7 @@ function expectPlainLine(text: string): void {
   else assert.equal(path, `${text.slice(0, LOG_TEXT_LENGTH_MAX)}… (${text.length} characters)`);
 }
 
-test('an entry is one line of plain characters, whatever its texts hold', () => {
+test('an entry is one line of plain characters, whatever its texts', () => {
   for (const text of naughtyStrings()) expectPlainLine(text);
   fc.assert(fc.property(fc.string({ unit: anyCodePoint, maxLength: 100 }), expectPlainLine));
   const hidden = fc.constantFrom(
@@ -47,7 +47,7 @@ function mistake(): Promise<never> {
   return Promise.reject(new Error('what nobody else should know'));
 }
 
-test('neither a stack nor a place of a file leaves in an answer, and no token comes into the log', async () => {
+test('answers contain no stack or file position, and the log no token', async () => {
   await withApp({ run: mistake }, async (app) => {
     for (const [path, headers] of [
       [`/api/endpoints/query/${STATS_ID}?project=a&api_key=${PRIVATE}`, { 'X-API-KEY': undefined }],
@@ -70,7 +70,7 @@ test('neither a stack nor a place of a file leaves in an answer, and no token co
   });
 });
 
-test('the stack of a mistake is logged once in a while, and each mistake in a line', async () => {
+test('the stack of a bug is logged at intervals, and each occurrence in a line', async () => {
   let nowMs = 0;
   await withApp({ run: mistake, monotonicMs: () => nowMs }, async (app) => {
     const path = `/api/endpoints/query/${STATS_ID}?project=a`;
@@ -86,7 +86,7 @@ test('the stack of a mistake is logged once in a while, and each mistake in a li
   });
 });
 
-test('an id of a request is taken when it can break nothing', async () => {
+test('the caller’s request id is used if it is harmless', async () => {
   await withApp({}, async (app) => {
     for (const [id, isTaken] of [
       ['a-b.c:1+/=', true],

@@ -7,7 +7,7 @@ import { ACCEPT_RANGES_MAX } from '../../src/limits.ts';
 
 const JSON_TYPE = 'application/json';
 
-test('a long number that is none is read once', () => {
+test('a long malformed number is read once', () => {
   // By its square this would take minutes.
   assert.equal(parseParameterText('float64', `${'1'.repeat(1_000_000)}x`), undefined);
   for (const [text, value] of [
@@ -33,7 +33,7 @@ test('a charset among many spaces is read once', () => {
   }
 });
 
-test('of many ranges of Accept the first are looked at', () => {
+test('of many ranges of Accept, only the first are used', () => {
   const others = (count: number): string => 'a/b,'.repeat(count);
   const nameOf = (accept: string): string => acceptedFormat(accept).mediaTypes[0];
   assert.equal(nameOf(`${others(ACCEPT_RANGES_MAX - 1)}text/csv`), 'text/csv');

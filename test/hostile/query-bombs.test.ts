@@ -38,7 +38,7 @@ async function run(text: string, signal?: AbortSignal): Promise<QueryAnswer> {
 
 for (const [index, { name, text, code, tells }] of STOPPED.entries()) {
   if ((index + SEED) % BOMB_STEP !== 0) continue;
-  test(`stopped at a limit that is named: ${name}`, async () => {
+  test(`stopped at a named limit: ${name}`, async () => {
     await assert.rejects(run(text), (error: unknown) => {
       assert.ok(error instanceof QueryError, String(error));
       assert.equal(error.code, code, error.message);
@@ -49,7 +49,7 @@ for (const [index, { name, text, code, tells }] of STOPPED.entries()) {
   });
 }
 
-test('conditions and keys that are carried down no further are still kept', async (context) => {
+test('conditions and keys that are not pushed down further are still applied', async (context) => {
   context.diagnostic(`seed ${SEED}: WEIR_FUZZ_SEED=${SEED} repeats the choice of bombs`);
   const long = Array.from({ length: 900 }, (_, index) => `a = '${index}'`).join(' OR ');
   const chain = Array.from(
@@ -75,7 +75,7 @@ test('conditions and keys that are carried down no further are still kept', asyn
 });
 
 for (const [name, text] of ENDLESS) {
-  test(`whoever asks for what has no end may leave: ${name}`, async () => {
+  test(`the caller of an endless query can leave: ${name}`, async () => {
     const caller = new AbortController();
     const asked = run(text, caller.signal);
     let isOver = false;

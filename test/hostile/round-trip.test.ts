@@ -28,7 +28,7 @@ function eventText(project: string, index: number, members: string): string {
   return `{"project":"${project}","timestamp":${us(NOW) - 1000 + index},${members}}`;
 }
 
-test('at least five hundred naughty strings come back byte for byte, as values and as keys', async () => {
+test('at least five hundred naughty strings are returned byte for byte, as values and as keys', async () => {
   const strings = naughtyStrings();
   assert.ok(strings.length >= 500, String(strings.length));
   for (let start = 0; start < strings.length; start += 100) {
@@ -56,7 +56,7 @@ test('at least five hundred naughty strings come back byte for byte, as values a
   }
 });
 
-test('strings of every character that there is come back', async () => {
+test('strings of every character are returned', async () => {
   const codes = Array.from({ length: 0x110000 }, (_, code) => code).filter(
     (code) => code < 0xd800 || code > 0xdfff,
   );
@@ -91,7 +91,7 @@ test('strings of every character that there is come back', async () => {
   );
 });
 
-test('halves of surrogate pairs come back as they were escaped', async () => {
+test('lone surrogates are returned as they were escaped', async () => {
   const halves = ['\ud800', '\udfff', 'a\ud800b', '\udc00\ud800', '\ud83d', '\ud800\ud800'];
   const rows = await answered(
     'halves',
@@ -122,7 +122,7 @@ test('of equal keys the last counts, however they are spelled, at every level', 
   }
 });
 
-test('numbers of any size are told, none as another', async () => {
+test('numbers of any size are returned, none as another', async () => {
   const integers = ['0', '-1', '9007199254740993', '9223372036854775807', '-9223372036854775808'];
   const beyond = ['9223372036854775808', `1${'0'.repeat(400)}`, '1e309', '-1e400', '1e-400'];
   const events = [...integers, ...beyond].map((number, index) =>
@@ -141,7 +141,7 @@ test('numbers of any size are told, none as another', async () => {
   }
 });
 
-test('what is nested without end is stored and comes back, and stops nobody', async () => {
+test('deep nesting is stored, returned and blocks nobody', async () => {
   const depth = 100_000;
   const deep = [
     `${'['.repeat(depth)}${']'.repeat(depth)}`,
@@ -161,7 +161,7 @@ test('what is nested without end is stored and comes back, and stops nobody', as
   }
 });
 
-test('keys that objects of JavaScript have are keys like others', async () => {
+test('keys may have the names of properties of JavaScript objects', async () => {
   const names = ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', 'toJSON'];
   const members = names.map((name, index) => `"${name}":{"${name}":[{"${name}":${index}}]}`).join();
   const event = eventText('inborn', 0, `"event_message":"m","metadata":{${members}},${members}`);

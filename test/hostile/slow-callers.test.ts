@@ -21,7 +21,7 @@ async function textOf(socket: Socket): Promise<string> {
   return text;
 }
 
-test('a caller who trickles headers is told, and cut off', async () => {
+test('a caller that trickles headers gets an error and is cut off', async () => {
   await withApp({ callers: { ...CALLERS, headersMsMax: 100 } }, async (app) => {
     const socket = connect(app);
     socket.write('GET /health HTTP/1.1\r\nHost: weir\r\nX-');
@@ -31,7 +31,7 @@ test('a caller who trickles headers is told, and cut off', async () => {
   });
 });
 
-test('a connection that says nothing is cut off', async () => {
+test('a silent connection is cut off', async () => {
   await withApp({ callers: { ...CALLERS, headersMsMax: 100 } }, async (app) => {
     await textOf(connect(app));
   });
@@ -44,7 +44,7 @@ const LOGS = [
   'Content-Type: application/json',
 ];
 
-test('a caller who trickles a body is told, and cut off, and nothing is stored', async () => {
+test('a caller that trickles a body gets an error and is cut off, and nothing is stored', async () => {
   for (const framing of ['Content-Length: 1000', 'Transfer-Encoding: chunked']) {
     await withApp({ callers: { ...CALLERS, bodyBytesPerSMin: 1e9 } }, async (app) => {
       const socket = connect(app);
@@ -57,7 +57,7 @@ test('a caller who trickles a body is told, and cut off, and nothing is stored',
   }
 });
 
-test('a body that nobody reads is cut off all the same', async () => {
+test('a body that nobody reads is cut off, too', async () => {
   await withApp({ callers: { ...CALLERS, bodyBytesPerSMin: 1e9 } }, async (app) => {
     const socket = connect(app);
     socket.write('GET /health HTTP/1.1\r\nHost: weir\r\nContent-Length: 1000\r\n\r\n');
@@ -66,7 +66,7 @@ test('a body that nobody reads is cut off all the same', async () => {
   });
 });
 
-test('a body is waited for that has not been asked for yet', async () => {
+test('a body that has not been requested yet is waited for', async () => {
   await withApp({ callers: { ...CALLERS, bodyMsMax: 60_000 } }, async (app) => {
     const socket = connect(app);
     const body = '{"event_message":"a"}';
@@ -78,7 +78,7 @@ test('a body is waited for that has not been asked for yet', async () => {
   });
 });
 
-test('an answer that its caller does not read is let go of', async () => {
+test('an answer that its caller does not read is dropped', async () => {
   // More than the system keeps for a connection.
   const answer = fakeAnswer([{ text: 'a'.repeat(32 * 1024 * 1024) }]);
   let release: () => void = () => {};
@@ -98,7 +98,7 @@ test('an answer that its caller does not read is let go of', async () => {
   });
 });
 
-test('a caller who was refused and does not close is not waited for', async () => {
+test('a refused caller that does not close is cut off', async () => {
   await withApp({ callers: CALLERS }, async (app) => {
     const socket = connect(app, true);
     socket.write('what?\r\n\r\n');
@@ -136,7 +136,7 @@ function exchangeOf(): {
   };
 }
 
-test('a body may take its time, and a second more for each so many bytes that came', () => {
+test('a body has a time, and a second more for each number of bytes received', () => {
   const steps = fc.array(
     fc.record({ bytes: fc.integer({ min: 0, max: 300 }), ms: fc.integer({ min: 1, max: 500 }) }),
     { maxLength: 50 },
@@ -181,7 +181,7 @@ function unreadAnswer(watch: ExchangeWatch): {
 
 const ANSWER_LIMITS = { answerMsMax: 1000, answerBytesPerSMin: 500 };
 
-test('an answer of which nothing is read is given up after its time, however long it is', () => {
+test('an answer of which nothing is read is dropped after its time, whatever its length', () => {
   const { read, isCut } = unreadAnswer(new ExchangeWatch(ANSWER_LIMITS));
   assert.equal(isCut(1000), false);
   assert.equal(isCut(1), true);
@@ -198,7 +198,7 @@ test('an answer of which nothing is read is given up after its time, however lon
   read(0);
 });
 
-test('a reader is given up just when it was slower than it may be over its time', () => {
+test('a reader is cut off exactly if it was too slow over its time', () => {
   const looks = fc.array(
     fc.record({ bytes: fc.integer({ min: 0, max: 300 }), ms: fc.integer({ min: 1, max: 500 }) }),
     { minLength: 1, maxLength: 50 },
@@ -222,7 +222,7 @@ test('a reader is given up just when it was slower than it may be over its time'
   );
 });
 
-test('a reader that is slow and steady has all of an answer of any length', () => {
+test('a slow and steady reader gets an answer of any length', () => {
   const { read, isCut } = unreadAnswer(new ExchangeWatch(ANSWER_LIMITS));
   for (let look = 0; look < 1900; look++) {
     read(510);
@@ -230,7 +230,7 @@ test('a reader that is slow and steady has all of an answer of any length', () =
   }
 });
 
-test('what is read of one long write is seen before its end', async () => {
+test('progress is seen before the end of one long write', async () => {
   const watch = new ExchangeWatch({ answerMsMax: 1000, answerBytesPerSMin: 1024 * 1024 });
   const server = createServer((request, response) => {
     watch.add(request, response);

@@ -21,7 +21,7 @@ after(() => counter.close());
 
 for (const [index, { name, withCount, isProduct = false }] of HOSTILE_TEXTS.entries()) {
   if (isProduct || (index + SEED) % TEXT_STEP !== 0) continue;
-  test(`planning takes steps in proportion to the text: ${name}`, () => {
+  test(`the steps of planning are proportional to the text: ${name}`, () => {
     // What is remembered of the first text of a process is not counted.
     planText(withCount(1));
     const once = totalOf(counter.count(() => void planText(withCount(COUNT))));
@@ -31,7 +31,7 @@ for (const [index, { name, withCount, isProduct = false }] of HOSTILE_TEXTS.entr
   });
 }
 
-test('there are at least sixty texts, each with a name of its own', (context) => {
+test('there are at least sixty texts with unique names', (context) => {
   context.diagnostic(`seed ${SEED}: WEIR_FUZZ_SEED=${SEED} repeats the choice of texts`);
   assert.ok(new Set(HOSTILE_TEXTS.map(({ name }) => name)).size === HOSTILE_TEXTS.length);
   assert.ok(HOSTILE_TEXTS.length >= 60);

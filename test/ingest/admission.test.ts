@@ -355,7 +355,7 @@ test('the first of many refusals are listed, and the others counted', async () =
   assert.equal(refusalSentences(refusals).at(-1), '… and 7 more events');
 });
 
-test('address keys are no part of a single event, unless they are no strings', async () => {
+test('address keys are not stored in an event, unless they are no strings', async () => {
   const { batch } = await admitText('{"source":"s","source_name":"n","collection":{"a":1},"x":1}');
   assert.deepEqual(rowsOf(batch)[0]!.root, { collection: { a: 1 }, x: 1 });
   for (const body of ['[{"source":"s"}]', '{"batch":[{"source":"s"}]}']) {

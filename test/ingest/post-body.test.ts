@@ -118,7 +118,7 @@ test('a body of which no line is JSON is refused as a whole', async () => {
   assert.deepEqual([badEvents.size, eventCount], [REFUSALS_LISTED_MAX, LINES + 1]);
 });
 
-test('the place of an error is named', async () => {
+test('an error has its position', async () => {
   await assert.rejects(decode('{"a":1,\n "b" 2}'), {
     name: 'MalformedBodyError',
     message: 'the body is not JSON: expected ":" after a key; got "2" at line 2, byte 6',

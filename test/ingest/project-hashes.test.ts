@@ -45,7 +45,7 @@ for (const [what, mixed] of [
   ['one project each', []],
   ['several', [{ timestampUs: 3, projectKey: MIXED_PROJECTS } as const]],
 ] as const) {
-  test(`a file says of its projects what the segment says, with events of ${what}`, async () => {
+  test(`a file has the same projects as its segment, with events of ${what}`, async () => {
     const events = [
       { timestampUs: 1, projectKey: 'a' },
       { timestampUs: 2 },

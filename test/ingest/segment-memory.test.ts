@@ -246,7 +246,7 @@ test('an eviction copies the blocks that stay, and none of the others', async ()
   assert.ok(content !== undefined && gone[0] === content, 'the rows were the same all along');
 });
 
-test('a segment that lost values is another content', async () => {
+test('a segment that lost values has another content', async () => {
   const disk = new MemoryDisk();
   const first = await opened(disk);
   await fill(first);

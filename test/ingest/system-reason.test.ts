@@ -8,7 +8,7 @@ function errorWith(code: string): Error {
   return Object.assign(new Error(`${code}: as the system says it`), { code });
 }
 
-test('an error of the system is told in words, one that is not known by its code', async () => {
+test('an error of the system is described in words, or by its code if unknown', async () => {
   const found = await readdir('/nowhere/at/all').catch((error: unknown) => error);
   equal(systemReason(found), 'there is no such file or folder');
   equal(systemCode(found), 'ENOENT');

@@ -11,7 +11,7 @@ const EVENT_COUNT = budgetOf('WEIR_ATTACKED_EVENTS', { fast: 30_000, all: 30_000
 const LIMIT_MIB_MAX = budgetOf('WEIR_ATTACKED_MIB_MAX', { fast: 256, all: 256 });
 
 for (const limitMib of [256, 1024].filter((mib) => mib <= LIMIT_MIB_MAX)) {
-  test(`the process keeps to ${limitMib} MiB, and 150 MB beside, whatever callers want`, async () => {
+  test(`the process stays within ${limitMib} MiB plus 150 MB, whatever callers do`, async () => {
     const service = await AttackedService.start(programWords('src/main.ts'), { limitMib });
     try {
       const reports = [await service.takeIn(EVENT_COUNT)];

@@ -16,7 +16,7 @@ before(async () => {
 });
 after(() => service.stop());
 
-test(`the process keeps to 256 MiB, and 150 MB beside: ${ATTACK.name}`, async () => {
+test(`the process stays within 256 MiB plus 150 MB: ${ATTACK.name}`, async () => {
   const report = await service.attack(ATTACK);
   expectWithin(report);
   // V8's own limit of a thread's heap is the net below: Node 24 lets a heap grow faster between two looks at it.
@@ -27,12 +27,12 @@ test(`the process keeps to 256 MiB, and 150 MB beside: ${ATTACK.name}`, async ()
   );
 });
 
-test('the process keeps to it while callers do not read their answers', async () => {
+test('the process stays within it while callers do not read their answers', async () => {
   expectWithin(await service.askWithoutReading(6, 100));
   expectWithin(await service.followWithoutReading(40, 100));
 });
 
-test('usual queries are answered after that', async () => {
+test('normal queries are answered after that', async () => {
   const { outcomes } = await service.askAsUsual();
   assert.deepEqual(outcomes, ['200', '200', '200']);
 });

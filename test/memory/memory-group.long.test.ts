@@ -31,7 +31,7 @@ function groupOf(context: TestContext, bytesMax: number): MemoryGroup | undefine
   return group;
 }
 
-test(`a cgroup of ${LIMIT_MIB} MiB, and 150 MB beside, is enough whatever callers want`, async (context) => {
+test(`a cgroup of ${LIMIT_MIB} MiB plus 150 MB is enough, whatever callers do`, async (context) => {
   const group = groupOf(context, LIMIT_MIB * MEBIBYTE + BESIDE_BYTES);
   if (group === undefined) return;
   const service = await AttackedService.start(programWords('src/main.ts'), {
@@ -54,7 +54,7 @@ test(`a cgroup of ${LIMIT_MIB} MiB, and 150 MB beside, is enough whatever caller
   }
 });
 
-test('without MEMORY_LIMIT the service has half of what its cgroup has', async (context) => {
+test('without MEMORY_LIMIT the service uses half of its cgroup', async (context) => {
   const group = groupOf(context, 1024 * MEBIBYTE);
   if (group === undefined) return;
   const service = await ServiceProcess.start(
@@ -73,7 +73,7 @@ test('without MEMORY_LIMIT the service has half of what its cgroup has', async (
   }
 });
 
-test('the kernel kills what needs more than its cgroup has, and the group counts it', async (context) => {
+test('the kernel kills a process that exceeds its cgroup, and the group counts it', async (context) => {
   const group = groupOf(context, 64 * MEBIBYTE);
   if (group === undefined) return;
   await assert.rejects(

@@ -68,7 +68,7 @@ function assertRefused(answer: Answer, status: number): void {
   assert.match(String(answer.headers['retry-after']), /^[1-9]\d*$/);
 }
 
-test('while posts have no room left, others are taken, calls are answered, and nothing of the refused is stored', async () => {
+test('while posts have no room, other requests are accepted, and nothing refused is stored', async () => {
   const gate = new GatedIntake();
   const { intake } = gate;
   await withApp({ intake, heldBytesMax: 10_000 }, async (app) => {
@@ -93,7 +93,7 @@ test('while posts have no room left, others are taken, calls are answered, and n
   });
 });
 
-test('who leaves while it waits for room has nothing stored, and holds none', async () => {
+test('a sender that leaves while it waits for room stores and holds nothing', async () => {
   const gate = new GatedIntake();
   const refusalWaitMs = 200;
   await withApp({ intake: gate.intake, heldBytesMax: 2_000, refusalWaitMs }, async (app) => {
@@ -114,7 +114,7 @@ test('who leaves while it waits for room has nothing stored, and holds none', as
   });
 });
 
-test('who finds no room is taken when there is some soon', async () => {
+test('a post that finds no room is accepted when some is freed soon', async () => {
   const gate = new GatedIntake();
   const refusalWaitMs = 200;
   await withApp({ intake: gate.intake, heldBytesMax: 2_000, refusalWaitMs }, async (app) => {
@@ -128,7 +128,7 @@ test('who finds no room is taken when there is some soon', async () => {
   });
 });
 
-test('while calls have no room left, posts are taken', async () => {
+test('while calls have no room, posts are accepted', async () => {
   let finish = (): void => {};
   const finished = new Promise<void>((resolve) => {
     finish = resolve;

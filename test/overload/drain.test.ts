@@ -71,7 +71,7 @@ async function sendOn(
   agent.destroy();
 }
 
-test('a stop amid posts and calls fails none of them, and loses nothing that was acknowledged', async () => {
+test('a stop during posts and calls fails none of them, and loses nothing acknowledged', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'weir-'));
   try {
     const service = await start(dataDir);
@@ -114,7 +114,7 @@ test('a stop amid posts and calls fails none of them, and loses nothing that was
   }
 });
 
-test('who asks whether the service is ready hears at once that it stops', async () => {
+test('a readiness check is told at once that the service stops', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'weir-'));
   try {
     const service = await start(dataDir);

@@ -49,7 +49,7 @@ async function metric(name: string): Promise<number> {
   return Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(text)?.[1]);
 }
 
-test('endless queries of one token hold up no other, nor a long query of another', {
+test('endless queries of one token delay no other, nor a long query of another', {
   timeout: 120_000,
 }, async () => {
   const { token } = await makeToken(service, 'other', { scopes: ['query'] });

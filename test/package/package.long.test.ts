@@ -44,7 +44,7 @@ suite('the package', { skip: hasNpm() ? false : 'npm is not there' }, () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  test('npm pack makes an archive that is small', async () => {
+  test('npm pack makes a small archive', async () => {
     const { size } = await stat(archive);
     assert.ok(size < ARCHIVE_BYTES_MAX, `${size} bytes`);
   });
@@ -72,7 +72,7 @@ suite('the package', { skip: hasNpm() ? false : 'npm is not there' }, () => {
     }
   });
 
-  test('npx runs the demo from the archive, and nothing is left in the folder', async () => {
+  test('npx runs the demo from the archive, and leaves nothing in the folder', async () => {
     const demo = await runArchive('demo');
     try {
       const [, dataDir] = await demo.printed(/ with its data in (\S+)\n.*usage\.api-counts/s);
@@ -83,7 +83,7 @@ suite('the package', { skip: hasNpm() ? false : 'npm is not there' }, () => {
     assert.deepEqual(await readdir(join(folder, 'demo')), []);
   });
 
-  test('what was installed is the compiled program with its queries, and nothing else', async () => {
+  test('the installed package is the compiled program with its queries, and nothing else', async () => {
     const folders = await readdir(join(world.home, 'cache', '_npx'));
     assert.equal(folders.length, 1);
     const installed = join(world.home, 'cache', '_npx', folders[0]!, 'node_modules', 'weir');

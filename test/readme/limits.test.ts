@@ -45,7 +45,7 @@ function seconds(ms: number): string {
   return `${ms / 1000} s`;
 }
 
-test('the table of limits in docs/http-api.md says what the constants say', () => {
+test('the table of limits in docs/http-api.md matches the constants', () => {
   const [, section = ''] = readText('docs/http-api.md').split('\n## Limits\n');
   const rows = [...section.matchAll(/^\| (.+?) \| (.+?) \| .+ \|$/gm)].slice(1);
   const shown = Object.fromEntries(rows.map(([, what, limit]) => [what, limit]));

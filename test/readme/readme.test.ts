@@ -48,7 +48,7 @@ function placesOf(blocksOf: (page: Page) => readonly Block[]): readonly string[]
   );
 }
 
-test('every example of a shell is run here, or is of those that are not', () => {
+test('every shell example is run here, or is listed as not run', () => {
   const isKnown = ({ text }: Block) => NOT_RUN.some((start) => text.startsWith(start));
   const unknown = placesOf(({ examples }) =>
     examples.filter((example) => !canRun(example) && !isKnown(example)),
@@ -70,7 +70,7 @@ test('the allocator has the same settings in the image and in the documents', ()
   assert.equal(example?.text.trim(), `${imageAllocator().join(' ')} npm start`);
 });
 
-test('every other block comes of an example, is a file of one, or is tried in its own way', () => {
+test('every other block is used by an example, is a file of one, or has its own test', () => {
   const others = placesOf((page) => {
     const { examples, blocks } = page;
     const known = new Set<Block | undefined>(examples);
@@ -105,13 +105,12 @@ for (const [name, now] of TIMES) {
       });
 
       for (const query of queries) {
-        test(`the query of line ${query.line} has the answer that is shown`, () =>
-          runner.runQuery(query));
+        test(`the query of line ${query.line} has the shown answer`, () => runner.runQuery(query));
       }
 
       for (const example of examples) {
         const [firstLine] = example.text.split('\n');
-        test(`line ${example.line} does what it says: ${firstLine}`, () => runner.run(example));
+        test(`the example in line ${example.line} works: ${firstLine}`, () => runner.run(example));
       }
     });
   }
@@ -126,7 +125,7 @@ suite('settings for other programs', () => {
 
   after(() => runner.stop());
 
-  test('the fragment for Docker has settings that are understood, and asks for a path that there is', async () => {
+  test('the Docker fragment has valid settings and a health check of an existing path', async () => {
     const text = blockWith('container_name');
     const environment = new Map<string, string>();
     const [, lines] = /^ {4}environment:\n((?: {6}.*\n)+)/m.exec(text)!;
@@ -143,7 +142,7 @@ suite('settings for other programs', () => {
     assert.equal((await runner.service.ask('GET', path!)).status, 200);
   });
 
-  test('the unit for systemd has settings that are understood, and starts and ends as the containers do', () => {
+  test('the systemd unit has valid settings, and starts and stops like the containers', () => {
     const text = blockWith('[Service]');
     const lines = Array.from(text.matchAll(/^Environment=(.*)$/gm), ([, pairs]) => pairs!);
     const pairs = lines.flatMap((line) => line.split(' '));
@@ -168,7 +167,7 @@ suite('settings for other programs', () => {
     assert.ok(blockWith('container_name').includes(`stop_grace_period: ${seconds}s`));
   });
 
-  test('what Prometheus is told to scrape is there for a token of its file, with all metrics that pages name', async () => {
+  test('Prometheus’s settings scrape with a token from its file, and get all metrics that pages name', async () => {
     const text = blockWith('scrape_configs');
     // Prometheus takes the path /metrics and sends Bearer where it is not told otherwise.
     assert.match(text, /authorization: \{ credentials_file: \S+ \}/);
@@ -201,7 +200,7 @@ function imageAllocator(): readonly string[] {
   return settings!.split(' ');
 }
 
-test('what a shell or curl would read in another way is refused, not passed over', () => {
+test('what a shell or curl would read differently is refused, not ignored', () => {
   const world = { variables: { X: '1', TWO: 'a b' }, now: new Date('2026-01-02T03:04:05.678Z') };
   const words = (text: string): string[] => shellWords(text, world);
   assert.deepEqual(words(`a 'b c'"$X d"e \\\n  f=$X "$TWO"`), ['a', 'b c1 de', 'f=1', 'a b']);

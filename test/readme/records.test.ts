@@ -60,7 +60,7 @@ for (const PROFILE of ['default', 'supabase']) {
     });
 
     for (const { selected, json, reads } of ROWS) {
-      test(`${selected} comes as ${json}`, async () => {
+      test(`${selected} is returned as ${json}`, async () => {
         const sql = `SELECT ${selected} AS x, TO_JSON_STRING(${selected}) AS text
           FROM edge_logs CROSS JOIN UNNEST(metadata) AS m CROSS JOIN UNNEST(m.hops) AS hop
           ORDER BY hop.n LIMIT 1`;

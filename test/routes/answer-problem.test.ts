@@ -53,7 +53,7 @@ async function withDocument(work: (document: ApiDocument) => void): Promise<void
   });
 }
 
-test('answers that nobody should get are found out', async () => {
+test('the check finds undocumented answers', async () => {
   await withDocument((document) => {
     for (const [wanted, status, text, headers = {}] of BAD) {
       const all = new Map(Object.entries({ ...HEADERS, ...headers }));
@@ -63,7 +63,7 @@ test('answers that nobody should get are found out', async () => {
   });
 });
 
-test('an answer as documented is no problem, unless it refuses what was right', async () => {
+test('a documented answer is no problem, unless it refuses a correct request', async () => {
   await withDocument((document) => {
     const headers = new Map(Object.entries(HEADERS));
     const good = {
@@ -78,7 +78,7 @@ test('an answer as documented is no problem, unless it refuses what was right', 
   });
 });
 
-test('where there is no operation, only refusals with a code of the table are right', async () => {
+test('without an operation, only refusals with a code of the table are correct', async () => {
   await withDocument((document) => {
     const nowhere = { ...LIST, path: '/nowhere' };
     const headers = new Map(Object.entries(HEADERS));
@@ -91,7 +91,7 @@ test('where there is no operation, only refusals with a code of the table are ri
   });
 });
 
-test('the operation of a path is found as it is, then as a template', async () => {
+test('an operation is found by its literal path, then by a template', async () => {
   await withDocument((document) => {
     const pathOf = (method: string, path: string) =>
       findOperation(document, { method, path })?.path;

@@ -84,7 +84,7 @@ function checkHeaders({ status, headers }: HttpAnswer, what: string): void {
   match(String(headers['cache-control']), /^(?:no-store|private, (?:no-cache|max-age=\d+))$/, what);
 }
 
-test('every route stands in the table, as often as it has meanings, and nothing else does', async () => {
+test('every route is in the table with each of its meanings, and nothing else is', async () => {
   const metrics = new Metrics({
     version: '1',
     hasEndpoint: () => true,
@@ -142,7 +142,7 @@ for (const [number, asker] of ASKERS.entries()) {
   });
 }
 
-test('a token stands where the table says, and nowhere else', async () => {
+test('a token is accepted where the table says, and not elsewhere', async () => {
   const token = tokenText('all');
   const basic = `Basic ${Buffer.from(`anyone:${token}`).toString('base64')}`;
   for (const row of ACCESS_TABLE.filter(({ needs }) => !needs.startsWith('no'))) {
@@ -161,7 +161,7 @@ test('a token stands where the table says, and nowhere else', async () => {
   }
 });
 
-test('what is refused has not been done', async () => {
+test('a refused request has no effect', async () => {
   const before = await rowCounts();
   const posts = ACCESS_TABLE.filter(({ needs }) => needs === 'ingest');
   ok(posts.length > 30);

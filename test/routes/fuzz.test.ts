@@ -51,7 +51,7 @@ before(async () => {
 after(() => rm(folder, { recursive: true }));
 
 for (const profile of ['default', 'supabase']) {
-  test(`profile ${profile}: whatever is asked, the answer is one that is documented (seed ${SEED})`, async () => {
+  test(`profile ${profile}: any request gets a documented answer (seed ${SEED})`, async () => {
     const service = await GuardedService.start({ PROFILE: profile, ENDPOINTS_DIR: folder });
     try {
       await fuzz(service);

@@ -34,7 +34,7 @@ async function statusFor({ route, path, body, type }: AccessRow, token: string):
 /** Every row of the table posts to this source, names it in its path, or means the default one. */
 const OWN = ['postgres.logs', 'logs'];
 
-test('a token narrowed to sources posts to them at every door, and to no other', async () => {
+test('a token bound to sources posts to them at every receiver, and to no others', async () => {
   const own = await makeToken({ scopes: ['ingest'], sources: OWN });
   const other = await makeToken({ scopes: ['ingest'], sources: ['gotrue.logs.prod'] });
   const rows = ACCESS_TABLE.filter(({ needs }) => needs === 'ingest');
@@ -45,7 +45,7 @@ test('a token narrowed to sources posts to them at every door, and to no other',
   }
 });
 
-test('a token narrowed to endpoints calls them by every path, and no other', async () => {
+test('a token bound to endpoints calls them by every path, and no others', async () => {
   const own = await makeToken({ scopes: ['query'], endpoints: ['logs.all'] });
   const other = await makeToken({ scopes: ['query'], endpoints: ['usage.api-counts'] });
   const rows = ACCESS_TABLE.filter(
@@ -58,7 +58,7 @@ test('a token narrowed to endpoints calls them by every path, and no other', asy
   }
 });
 
-test('the document tells a narrowed token of its endpoints only', async () => {
+test('the API document shows a bound token its endpoints only', async () => {
   const token = await makeToken({ scopes: ['query', 'ingest'], endpoints: ['logs.all'] });
   const { text } = await service.client.ask({
     method: 'GET',

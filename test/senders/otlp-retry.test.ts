@@ -72,7 +72,7 @@ async function logOne(
   return sender.dropped;
 }
 
-test('options are for any port, also one that begins like that of the page', () => {
+test('options apply to any port, even one that starts like that of the page', () => {
   const target = { port: 40001, token: PUBLIC, source: DEFAULT_SOURCE, project: '', folder: '' };
   const options = documentedOptions('@opentelemetry/exporter-logs-otlp-proto', target);
   assert.match(JSON.stringify(options), /"http:\/\/127\.0\.0\.1:40001\//);
@@ -99,7 +99,7 @@ for (const program of ['otlp-http', 'otlp-proto']) {
     });
   }
 
-  test(`${program} posts what it has compressed`, { skip: missingPackages() }, async () => {
+  test(`${program} sends compressed posts`, { skip: missingPackages() }, async () => {
     const stored: Stored[] = [];
     const options = { compression: 'gzip' };
     const { tap } = await postOne(program, {

@@ -33,7 +33,7 @@ for (const sender of SENDERS) {
   // Each release of Debian has a version of its own; packages are those that are asked for.
   const isDaemon = PACKAGES[sender.name] === undefined;
   const skip = isDaemon ? (isOther ? `here it is ${found}` : sender.missing()) : false;
-  test(`docs/ingest.md names ${sender.name} in the version that is tried`, { skip }, () => {
+  test(`docs/ingest.md names the tested version of ${sender.name}`, { skip }, () => {
     assert.equal(isOther, false, `${version} in docs/ingest.md, ${found} here`);
     assert.equal(PACKAGES[sender.name] ?? version, version);
   });

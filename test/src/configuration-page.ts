@@ -13,7 +13,9 @@ const END = '<!-- End of the tables. -->\n';
 
 const HEADINGS = ['variable', 'flag', 'meaning', 'value', 'default'];
 
-/** A page with its tables of settings written anew, each below a heading. What stands around them stays. */
+/**
+ * Replaces the tables of settings in a page, each below its heading. The text around them stays.
+ */
 export function withTables(page: string): string {
   const [before, rest] = page.split(BEGIN);
   const [, after] = rest?.split(END) ?? [];
@@ -58,7 +60,7 @@ function containerText({ variable, containerName }: Setting): string | undefined
   return `With \`PROFILE=supabase\`, \`${containerName}\` is read where \`${variable}\` is not set.`;
 }
 
-/** A default that a user could give is code, and so are variables in the words of others. */
+/** A default that a user could write is formatted as code, as are variables in other defaults. */
 function defaultCell(setting: Setting): string {
   const { kind, defaultText, defaultValue } = setting;
   const known = { machineBytes: 2 ** 33, memoryBytesMax: 2 ** 32 };

@@ -8,7 +8,7 @@ import { DataFolder } from '../../ingest/data-folder.ts';
 import { prepareDataDir } from '../../src/data-dir.ts';
 import { runWeir } from '../support/command-under-test.ts';
 
-/** A folder with these files; a path that ends in a slash is that of a folder. */
+/** Makes a folder with these files. A path that ends in a slash is a folder's. */
 async function withFolder(
   paths: readonly string[],
   work: (folder: string) => Promise<void>,
@@ -29,7 +29,7 @@ async function withFolder(
   }
 }
 
-/** What a start may find that is not foreign. */
+/** Contents that are not foreign. */
 const TAKEN: readonly (readonly [string, readonly string[]])[] = [
   ['nothing', []],
   ['hidden files and what a file system makes', ['.git/', '.env', 'lost+found/']],

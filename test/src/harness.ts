@@ -50,7 +50,7 @@ export const PRIVATE = 'private-token';
 export const PUBLIC = 'public-token';
 export const NOW_US = 1_768_478_400_000_000;
 
-/** A prepared query of nothing, naming the parameters its text does. */
+/** A prepared query without effect, with the parameters that its text names. */
 export function fakePrepare(text: string): PreparedQuery {
   const parameters = new Set(Array.from(text.matchAll(/@(\w+)/g), (match) => match[1]!));
   const bound = {
@@ -82,7 +82,7 @@ export function fakeAnswer(rows: readonly unknown[]): QueryAnswer {
   };
 }
 
-/** Of sources that nothing is ever posted to. */
+/** Published events of sources without posts. */
 export const NO_EVENTS: PublishedEvents = {
   lastNumber: () => 0,
   prepare: fakePrepare,
@@ -96,7 +96,7 @@ export function* fakePrepareInPieces(text: string): Pieces<PreparedQuery> {
 
 export type Run = QueryEngine['run'];
 
-/** An engine whose runs all have to be waited for. */
+/** An engine whose runs are always asynchronous. */
 export function runningBy(run: Run): Pick<QueryEngine, 'run' | 'begin' | 'planInPieces'> {
   return {
     run,
@@ -108,16 +108,16 @@ export function runningBy(run: Run): Pick<QueryEngine, 'run' | 'begin' | 'planIn
   };
 }
 
-/** Answers with one row: the parameters as they came, and the clock. */
+/** Answers with one row: the parameters as the engine got them, and the clock. */
 export const echoRun: Run = async (_query, { parameters, nowUs, rowsMax }) =>
   fakeAnswer([{ ...Object.fromEntries(parameters), nowUs, rowsMax }]);
 
-/** Of senders who name none, as where nothing is set. */
+/** The default source without settings. */
 export const DEFAULT_SOURCE = 'logs';
 
 export type Stored = { readonly source: string; readonly events: readonly unknown[] };
 
-/** Keeps what it is given; an event that is no object is refused. */
+/** Stores what it gets. An event that is not an object is refused. */
 export function fakeIntake(stored: Stored[]): LogIntake {
   const directory = new SourceDirectory(sourcesFrom(DEFAULT_SOURCE).sources);
   return {
@@ -231,13 +231,13 @@ export const STATS = `-- id: ${STATS_ID}
 SELECT @project, @interval, @since, @count, @deep, @share
 `;
 
-/** A definition as it is called, over the fake engine. */
+/** Parses a definition for calls of the fake engine. */
 export function fakeEndpoint(fileText: string): Endpoint {
   const saved = readSaved({ origin: 'folder', file: 'test.sql', fileText }, 'default');
   return must(new DefinitionSet([saved], { engine: { prepare: fakePrepare } }).endpoints[0]);
 }
 
-/** The built-in definitions over the fake engine, and others over a disk of the model's. */
+/** The built-in definitions on the fake engine, and others on a disk in memory. */
 export function fakeDefinitions(): Promise<Definitions> {
   const disk = new ModelDisk(new Random(1));
   return Definitions.open({
@@ -252,7 +252,7 @@ export function fakeDefinitions(): Promise<Definitions> {
   });
 }
 
-/** The sources of an intake, to which some are added that nobody can post to. */
+/** The sources of an intake. Sources that are added accept no posts. */
 function fakeSources(intake: LogIntake, definitions: Definitions): Sources {
   return new Sources({
     ...{ intake, definitions, made: [] },
@@ -276,27 +276,27 @@ function unread(): never {
   throw new Error('nobody asks how the service is');
 }
 
-/** Runs `work` against an app that listens on a port of its own, over a fake engine and store. */
+/** Calls `work` with an app that listens on its own port, with a fake engine and store. */
 export async function withApp(
   options: {
-    /** The one definition; `STATS` unless given. */
+    /** The only definition; `STATS` by default. */
     readonly definition?: string;
     readonly run?: Run | undefined;
-    /** The monotonic clock; it stands still at 0 unless given. */
+    /** The monotonic clock; constantly 0 by default. */
     readonly monotonicMs?: () => number;
     readonly intake?: LogIntake;
     readonly callsMax?: number;
     readonly queryMsMax?: number;
     readonly heldBytesMax?: number;
-    /** How long a post waits that there is no room for; a moment unless given. */
+    /** How long a post waits for room; a moment by default. */
     readonly refusalWaitMs?: number;
-    /** How long the refusal of a wrong token waits where many came; a moment unless given. */
+    /** Delay of refusals after many wrong tokens; a moment by default. */
     readonly refusedTokenWaitMs?: number;
     readonly quotas?: Quotas;
     readonly isStarting?: boolean;
     readonly profile?: ProfileName;
     readonly metrics?: Metrics;
-    /** Left out, definitions can be read and not changed, and no sources made. */
+    /** Without it, definitions are read-only and no sources can be made. */
     readonly definitions?: Definitions;
     /** How slow callers may be. */
     readonly callers?: Partial<CallerLimits>;
@@ -386,12 +386,12 @@ export type Answer = {
 export type Ask = {
   readonly method?: string;
   readonly path: string;
-  /** `PRIVATE` in X-API-KEY unless given; `undefined` removes a header. */
+  /** `PRIVATE` in X-API-KEY by default; `undefined` removes a header. */
   readonly headers?: Readonly<Record<string, string | undefined>>;
   readonly body?: string | Buffer | undefined;
 };
 
-/** One request on a connection of its own, exactly as written. */
+/** Sends one request on its own connection, exactly as written. */
 export async function ask(app: { readonly port: number }, what: Ask): Promise<Answer> {
   const headers = { 'X-API-KEY': PRIVATE, ...what.headers };
   const request = httpRequest({
@@ -431,7 +431,7 @@ export function post(
   });
 }
 
-/** What comes back for bytes that need not be HTTP. */
+/** Sends bytes that need not be HTTP, and returns the answer. */
 export async function askRaw(app: { readonly port: number }, bytes: string): Promise<string> {
   const socket = createConnection({ port: app.port, host: '127.0.0.1' });
   socket.write(bytes);
@@ -440,7 +440,7 @@ export async function askRaw(app: { readonly port: number }, bytes: string): Pro
   return text;
 }
 
-/** A run that fails as a query does. */
+/** A run that fails with a query's error. */
 export function failingRun(...failure: ConstructorParameters<typeof QueryError>): Run {
   return () => Promise.reject(new QueryError(...failure));
 }

@@ -15,7 +15,7 @@ import { ask, post } from './harness.ts';
 
 const EVENT = { project: 'p', event_message: 'one', metadata: {} };
 
-/** Runs `work` on a service over a disk of the model's. */
+/** Calls `work` with a service on a disk in memory. */
 async function onModelDisk(
   work: (disk: ModelDisk, started: StartedService) => Promise<void>,
 ): Promise<void> {
@@ -33,7 +33,7 @@ async function onModelDisk(
   }
 }
 
-/** One tick of the service, and all that comes of it on the model of a disk. */
+/** Runs one tick of the service with all its effects on the disk in memory. */
 async function tick({ backend, clock }: StartedService): Promise<void> {
   backend.tick(clock.us);
   for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));

@@ -10,8 +10,8 @@ import { openBackend } from '../../src/store/log-backend.ts';
 import { type Answer, ask, NOW_US, PRIVATE, post } from './harness.ts';
 
 /**
- * What a hostile sender may try on the whole service, with its own engine and store behind the door.
- * Every test has projects of its own.
+ * Hostile input to the whole service with the real engine and store. Each test has its own
+ * projects.
  */
 let service: Service;
 let folder: string;

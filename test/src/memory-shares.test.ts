@@ -17,7 +17,7 @@ import {
 
 const MEBIBYTE = 1024 * 1024;
 
-/** With what is kept where nothing is said of it. */
+/** Divides with the default caches. */
 function divided(memoryBytesMax: number, workerCount: number): MemoryDivision {
   return divideMemory({
     ...{ memoryBytesMax, workerCount },
@@ -26,7 +26,7 @@ function divided(memoryBytesMax: number, workerCount: number): MemoryDivision {
   });
 }
 
-/** From the smallest limit to 4 TiB, as many small ones as large ones. */
+/** From the smallest limit to 4 TiB, on a logarithmic scale. */
 const limits = fc
   .double({ min: Math.log2(MEMORY_BYTES_MIN), max: 42, noNaN: true })
   .map((power) => Math.floor(2 ** power));

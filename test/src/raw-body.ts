@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { PRIVATE } from './harness.ts';
 
-/** One GET whose body is left as it came. */
+/** Sends a GET and returns the body's bytes unchanged. */
 export async function askBytes(
   app: { readonly port: number },
   what: { readonly path: string; readonly headers?: Readonly<Record<string, string>> },

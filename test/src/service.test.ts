@@ -170,7 +170,7 @@ test('a stop waits for running calls, and accepts no more', async () => {
     const call = ask({ port }, { path: '/api/endpoints/logs.all?project=p' });
     await begun;
     const stopped = service.stop();
-    // Connections of the first moment are still answered, so that none is reset in the queue.
+    // Connections of the first moment are still answered, so that none in the queue is reset.
     assert.equal((await ask({ port }, { path: '/health' })).status, 503);
     let reason = '';
     while (!reason.includes('ECONNREFUSED')) {
@@ -208,7 +208,7 @@ test('callers that still wait at the end of a stop are told to retry', async () 
     assert.equal(json.error.code, 'draining');
     assert.match(String(headers['retry-after']), /^[1-9]/);
     assert.equal(headers.connection, 'close');
-    // Whoever runs it hears that nobody waits.
+    // The engine is told that no caller waits.
     assert.equal(signal?.aborted, true);
     assert.equal(calls.at(-1), 'close');
   });
@@ -222,7 +222,7 @@ test('a backend that does not close does not delay the end of the process, and k
       entries.map(({ event }) => event),
       ['started', 'work_left', 'stopped'],
     );
-    // Its threads may still write there.
+    // Its threads may still write to the folder.
     await readFile(join(dataDir, 'lock'));
   });
 });
@@ -287,7 +287,7 @@ test('a connection that has sent nothing, or half of its headers, does not delay
     const startMs = performance.now();
     await service.stop();
     await Promise.all(ends);
-    // Far below the time that answers under way have.
+    // Far below the time that running answers may take.
     assert(performance.now() - startMs < 5_000);
   });
 });
@@ -301,7 +301,7 @@ test('a missing data folder is created, and an unusable one fails the start', as
     });
     const file = join(dataDir, 'file');
     await writeFile(file, '');
-    // Nothing can be made below /proc, and Node's recursive mkdir tries for ever.
+    // Nothing can be made below /proc, where Node's recursive mkdir never returns.
     const noFolder = 'it, or a part of its path, is not a folder';
     for (const [DATA_DIR, reason] of [
       [file, noFolder],

@@ -142,7 +142,7 @@ test('kept data may not take the memory of everything else', () => {
     /^CACHE_LIMIT and MEMO_LIMIT may be \d+ bytes together with a MEMORY_LIMIT of 1073741824 bytes; got 1107296256$/,
   );
   assert.deepEqual(others, []);
-  // As much as the sentence says may be kept.
+  // The maximum in the message is accepted.
   const bytes = Number(/may be (\d+)/.exec(problem!)![1]);
   const kept = { MEMORY_LIMIT: '1GiB', MEMO_LIMIT: '0' };
   assert.equal(parseSettings({ ...kept, CACHE_LIMIT: `${bytes}` }).cacheBytesMax, bytes);
@@ -240,7 +240,7 @@ test('in the profile supabase LOGFLARE_API_KEY replaces a missing token', () => 
   assert.deepEqual(tokensOf({ LOGFLARE_API_KEY: 'c' }), [undefined, 'c']);
   assert.deepEqual(tokensOf({ LOGFLARE_API_KEY: 'c', PRIVATE_ACCESS_TOKEN: 'b' }), ['c', 'b']);
   assert.deepEqual(tokensOf({ LOGFLARE_API_KEY: 'c', PUBLIC_ACCESS_TOKEN: 'a' }), ['a', 'c']);
-  // As the stack itself gives it to its readers: the public token under its old name.
+  // The stack gives its public token to readers under the old name.
   assert.deepEqual(tokensOf({ LOGFLARE_API_KEY: 'a', PUBLIC_ACCESS_TOKEN: 'a' }), ['a', undefined]);
   withFile('from-a-file', (path) => {
     assert.deepEqual(tokensOf({ LOGFLARE_API_KEY_FILE: path }), [undefined, 'from-a-file']);

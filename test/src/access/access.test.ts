@@ -10,7 +10,7 @@ import { ServiceUnderTest } from '../../support/service-under-test.ts';
 
 const AT = '2026-01-15T11:30:00Z';
 
-/** How many posted greetings each source has of each project, by the source's rule. */
+/** Counts the greetings of each source and project, by the source's rule. */
 const GREETINGS = `-- id: 6f8f4f3a-3d1b-4f51-9a42-8a8c8d0c8f10
 -- name: app.greetings
 
@@ -56,7 +56,7 @@ function codeOf({ text }: HttpAnswer): string | undefined {
 const LOGS_ALL = '/api/endpoints/logs.all?project=alpha&project_tier=PRO';
 const STATS = '/api/endpoints/functions.invocation-stats?project=alpha&interval=1hr';
 
-/** A request of each route, and which scopes are let in. */
+/** A request of each route, and the scopes that it accepts. */
 const ROUTES: readonly (readonly [method: string, path: string, scopes: readonly string[]])[] = [
   ['POST', `/api/logs?source_name=${EDGE}`, ['ingest']],
   ['POST', `/logs?source_name=${EDGE}`, ['ingest']],
@@ -83,7 +83,7 @@ test('each route accepts its own scopes and no others', async () => {
       const body = method === 'POST' && !scopes.includes('query') ? '[' : undefined;
       const answer = await granted.ask(name as GrantName, method, path, body);
       const isLetIn = order.scopes.some((scope) => scopes.includes(scope));
-      // What is let in may fail for other reasons: its body, or its id.
+      // An accepted request may fail for other reasons: its body, or its id.
       if (isLetIn) doesNotMatch(answer.text, /needs a token with the scope/, `${name} ${path}`);
       else equal(answer.status, 403, `${name} ${path}`);
     }
@@ -115,7 +115,7 @@ test('a reader bound to projects gets rows of these only, whatever the query', a
 
 test('an expression that matches every request counts those of the reader’s projects only', async () => {
   const path = '/api/endpoints/usage.api-counts?project=.*&interval=hourly';
-  // Kept answers are those of each reach.
+  // The second time, the answer may be a kept one, which belongs to one reach.
   for (const times of [1, 2]) {
     for (const [name, count] of [
       ['query, all', 3],
@@ -159,7 +159,7 @@ test('errors to a token bound to sources name no other source, and its list has 
     /the query reads a source that its caller may not read; its caller may read cloudflare\.logs\.prod/,
   );
   doesNotMatch(refused.text, new RegExp(RELAY));
-  // Also where an answer is kept that others may have.
+  // This also holds if an answer is kept for others.
   equal((await granted.ask('query, all', 'GET', STATS)).status, 200);
   equal((await granted.ask('query, edge', 'GET', STATS)).status, 403);
   for (const name of ['query, edge', 'ingest, edge'] as const) {
@@ -174,7 +174,7 @@ test('errors to a token bound to sources name no other source, and its list has 
 test('a token bound to sources gets the same answer for other sources and for missing ones', async () => {
   const ndjson = { 'Content-Type': 'application/x-ndjson' };
   const bulk = (index: string) => `{"create":{"_index":"${index}"}}\n{"message":"hello"}\n`;
-  /** What is said of a name, without the name itself and what is another one for each request. */
+  /** An answer without the name, and without what differs for each request. */
   const said = ({ status, text }: HttpAnswer, name: string) => [
     status,
     text.replaceAll(name, 'NAME').replace(/"request_id":"[^"]*"/, ''),
@@ -199,7 +199,7 @@ test('a token bound to sources gets the same answer for other sources and for mi
   }
 });
 
-/** A post of one event without a project at each door. */
+/** A post of one event without a project to each receiver. */
 const POSTS: readonly (readonly [path: string, type: string, body: string])[] = [
   ['/api/logs', 'application/json', '[{"message":"hello"}]'],
   ['/logs/json', 'application/json', '{"message":"hello"}'],
@@ -365,7 +365,7 @@ test('a mistyped token is distinguished from an unknown one, and neither is repe
     match(answer.text, message);
     equal(answer.text.includes(given), false);
   }
-  // In the URL, of calls that work and fail.
+  // The token in the URL, of calls that succeed and fail.
   for (const path of [
     LOGS_ALL,
     '/api/endpoints/nothing?a=b',

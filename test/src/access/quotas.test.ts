@@ -20,7 +20,7 @@ function grantOf(id: string, projects: Grant['projects'] = 'all'): Grant {
   return { id, name: `name of ${id}`, scopes: ['ingest'], projects, ...all };
 }
 
-/** Quotas on a disk of their own, by clocks that a test sets. */
+/** Quotas on their own disk, with clocks that the test sets. */
 class QuotasUnderTest {
   readonly disk = new ModelDisk(new Random(1));
   readonly entries: LogEntry[] = [];
@@ -138,7 +138,7 @@ test('a token may post until its stored bytes are used up, and again when old da
     message:
       'the token "name of shop" may have 100 bytes stored; 140 are. There is room again when old logs are deleted, at 2026-01-20T00:00:00.000Z',
   });
-  // The oldest day alone makes no room: 110 bytes are left until the next is deleted, too.
+  // The oldest day alone frees too little: 110 bytes remain until the next day is deleted, too.
   state.nowMs = MIDNIGHT_MS + RETENTION_DAYS * DAY_MS - 1;
   throws(() => quotas.check(shop), { message: /; 140 are/, retryAfterS: 1 });
   state.nowMs += 1;
@@ -252,7 +252,7 @@ test('posts beyond a quota get 429 until the end of the day, in the form of each
     match(otlp.json.message, said);
     const loki = await post('/loki/api/v1/push', { streams: [] });
     deepEqual([loki.status, loki.headers['retry-after']], [429, '43200']);
-    // A bulk is cut short, as it is whenever it should be sent again later.
+    // The answer to a bulk request is cut short, as always when it should be sent again later.
     const bulk = post('/_bulk', '{"index":{}}\n{"message":"a"}\n');
     equal(await bulk.catch(({ code }) => code), 'ECONNRESET');
     equal(app.stored.length, 1);

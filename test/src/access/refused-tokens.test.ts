@@ -19,7 +19,7 @@ function callerFrom(remoteAddress: string): Socket {
   return Object.assign(new EventEmitter(), { remoteAddress }) as unknown as Socket;
 }
 
-/** Refusals by a clock that a test sets. */
+/** Refusals with a clock that the test sets. */
 class RefusedTokensUnderTest {
   readonly reasons: TokenRefusal[] = [];
   nowMs = 0;
@@ -37,7 +37,7 @@ class RefusedTokensUnderTest {
     return this.#tokens.hold(errorOf(reason), caller);
   }
 
-  /** Whether an answer comes later than in the same turn of the event loop. */
+  /** Whether the answer comes in a later turn of the event loop. */
   async isHeld(address: string, reason?: TokenRefusal): Promise<boolean> {
     let isHeld = true;
     const held = this.hold(callerFrom(address), reason).then(() => {
@@ -49,7 +49,7 @@ class RefusedTokensUnderTest {
     return wasHeld;
   }
 
-  /** Has an address send as many wrong tokens as are refused at once. */
+  /** Sends as many wrong tokens from an address as are refused without delay. */
   async spend(address: string): Promise<void> {
     for (let count = 1; count <= REFUSED_TOKENS_MAX; count++) {
       equal(await this.isHeld(address), false);
@@ -72,7 +72,7 @@ test('after too many wrong tokens in a minute, refusals to that address alone ar
 });
 
 test('the number of delayed refusals is bounded, and a caller that has gone frees its place', async () => {
-  // So long that none of them ends within this test.
+  // Longer than the test, so that no delay ends within it.
   const state = new RefusedTokensUnderTest(86_400_000);
   await state.spend('10.0.0.1');
   const callers = Array.from({ length: REFUSED_TOKENS_WAITING_MAX }, () => callerFrom('10.0.0.1'));
@@ -96,7 +96,7 @@ test('the number of remembered addresses is bounded, and the oldest are forgotte
 });
 
 test('a valid token never waits, whatever else comes from its address', async () => {
-  // So long that no answer would come within this test.
+  // Longer than the test, so that no delayed answer comes within it.
   await withApp({ refusedTokenWaitMs: 86_400_000 }, async (app) => {
     const path = '/api/sources';
     const guess = () => ask(app, { path, headers: { 'X-API-KEY': 'wrong' } });

@@ -189,7 +189,7 @@ test('a change that cannot be written has no effect', async () => {
   });
 });
 
-/** As version 1 wrote it. */
+/** A file of version 1. */
 const OLD = `{"version":1,"tokens":[{"name":"old","scopes":["query","manage"],"sha256":"${createHash('sha256').update('an old token').digest('hex')}"}]}`;
 
 test('a file of version 1 is rewritten with the same tokens', async () => {
@@ -239,7 +239,7 @@ test('a token of the settings permanently revokes the generated token of its nam
     assert.equal(mustGrant(given.tokens, ofPosts).name, 'public');
     const again = await startWith(dataDir, settingsOf({ private: 'new' }));
     assert.deepEqual([again.made, again.replaced, again.kept], [[], [], ['public']]);
-    // Without the setting nobody could manage: there is a new token, and the old one stays revoked.
+    // Without the setting, nobody could manage: a new token is made, and the old one stays revoked.
     const without = await startWith(dataDir, NONE);
     assert.deepEqual([without.made, without.kept], [['private'], ['private', 'public']]);
     for (const old of [ofAll, 'new']) assert.equal(without.tokens.find(old), undefined);
@@ -248,7 +248,7 @@ test('a token of the settings permanently revokes the generated token of its nam
     const posts = await startWith(dataDir, settingsOf({ public: 'posts' }));
     assert.deepEqual([posts.made, posts.replaced, posts.kept], [[], ['public'], ['private']]);
     assert.equal(posts.tokens.find(ofPosts), undefined);
-    // Somebody can manage, who may make another one.
+    // Another token can manage and make further ones.
     assert.deepEqual((await startWith(dataDir, NONE)).made, []);
   });
 });
@@ -343,10 +343,10 @@ test('a token file that cannot be read or written fails the start with its path 
   });
 });
 
-/** One in so many bits of the file of tokens is flipped. */
+/** The step between the bits of the token file that are flipped. */
 const FLIP_STEP = budgetOf('WEIR_TOKEN_FLIP_STEP', { fast: 151, all: 1 });
 
-/** Tokens as a start finds them; undefined where it is refused. */
+/** The tokens that a start finds; `undefined` if it fails. */
 async function startedWith(dataDir: string): Promise<readonly KnownToken[] | undefined> {
   try {
     const { tokens } = await openTokens({ dataDir, ...NONE });

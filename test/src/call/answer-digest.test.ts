@@ -23,7 +23,7 @@ test('a change of any byte or of the length changes the digest', () => {
   for (const size of SIZES.filter((each) => each > 0)) {
     const bytes = Buffer.alloc(size, 'abc');
     const digests = new Set([digestOf(bytes), digestOf(Buffer.alloc(size - 1, 'abc'))]);
-    // Zeros at the end are what a hash by blocks fills up with.
+    // Block hashes pad with zeros, so a text with trailing zeros must differ.
     for (const longer of [1, 16])
       digests.add(digestOf(Buffer.concat([bytes, Buffer.alloc(longer)])));
     for (const place of new Set([0, size >> 1, size - 1])) {

@@ -32,7 +32,10 @@ function ndjsonOf(rows: Rows, pieceBytes?: number): string {
   return text;
 }
 
-/** Text that is hard to write: quotes, backslashes, ends of lines, controls, all of Unicode. */
+/**
+ * Text that is difficult to encode: quotes, backslashes, newlines, control characters, all of
+ * Unicode.
+ */
 const anyText = fc.oneof(
   fc.string({ unit: anyCodePoint }),
   fc.string({ unit: fc.constantFrom('"', '\\', ',', '\r', '\n', '[', '}', '\u0000', 'é', '😀') }),
@@ -51,10 +54,10 @@ const anyValue = fc.oneof(
   fc.array(fc.dictionary(anyText, fc.oneof(anyText, fc.jsonValue())), { maxLength: 2 }),
 );
 
-/** Rows of one answer: each with the same names in the same order. */
+/** Rows of one answer, all with the same names in the same order. */
 const anyRows = fc
   .tuple(fc.uniqueArray(anyText, { minLength: 1, maxLength: 4 }), fc.nat(4))
-  // A number for a name would change the order of a JavaScript object's keys.
+  // Numeric names would change the order of a JavaScript object's keys.
   .map(([names, rowCount]) => ({ names: names.map((name) => `c${name}`), rowCount }))
   .chain(({ names, rowCount }) =>
     fc.record({
@@ -70,12 +73,12 @@ const anyRows = fc
 
 const anyPieceBytes = fc.integer({ min: 8, max: 40 });
 
-/** As UTF-8 can say it: U+FFFD in the place of half a character. */
+/** The text in valid UTF-8: lone surrogates become U+FFFD. */
 function wellFormed(text: string): string {
   return Buffer.from(text).toString();
 }
 
-/** The field that a value becomes. */
+/** The CSV field of a value. */
 function fieldOf(value: unknown, isAlone: boolean): CsvField {
   if (value === null) return { text: '', isQuoted: isAlone };
   if (typeof value === 'string') return { text: wellFormed(value), isQuoted: true };

@@ -37,18 +37,18 @@ const STEP: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: fc.constant({ do: 'tick' as const }) },
 );
 
-/** A call as its caller sees it. */
+/** A call from its caller's point of view. */
 type Call = {
   readonly key: string;
   readonly gone: AbortController;
   state: 'waiting' | 'answered' | 'failed';
 };
 
-/** Takes the steps one after another and holds the laws after each. */
+/** Takes the steps one after another and checks the laws after each. */
 class Play {
   readonly #under = new CallerUnderTest();
   readonly #calls: Call[] = [];
-  /** Answers are the moments their runs ended, so each tells how old it is at most. */
+  /** Answers contain the time at which their run ended, which bounds their age. */
   readonly #firstMs = this.#under.clock.ms;
 
   async take(step: Step): Promise<void> {
@@ -63,7 +63,7 @@ class Play {
     this.#checkRuns();
   }
 
-  /** Ends all runs, those begun meanwhile too: then nobody waits any more. */
+  /** Ends all runs, including those that begin meanwhile. Then no call waits. */
   async end(): Promise<void> {
     const { runs, clock, caller } = this.#under;
     while (runs.length > 0) {

@@ -25,7 +25,7 @@ SELECT @project, @since
 
 const PATH = '/api/endpoints/app.cached?project=p';
 
-/** Counts its runs, and answers with their number and, on demand, a long text. */
+/** Counts its runs, and answers with their number and optionally a long text. */
 function countingRun(length = 0): { run: Run; count: () => number } {
   let count = 0;
   const run: Run = async () => fakeAnswer([{ run: ++count, text: 'long '.repeat(length / 5) }]);

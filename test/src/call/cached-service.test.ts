@@ -8,7 +8,9 @@ import { parseSettings } from '../../../src/settings.ts';
 import { openBackend } from '../../../src/store/log-backend.ts';
 import { type Answer, ask, NOW_US, PRIVATE, post } from '../harness.ts';
 
-/** The built-in definitions on the whole service; its time of day stands still, its ages do not. */
+/**
+ * The built-in definitions on the whole service. Its time of day stands still, while ages advance.
+ */
 let service: Service;
 let folder: string;
 let app: { readonly port: number };

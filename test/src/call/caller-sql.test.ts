@@ -10,7 +10,7 @@ import { runWeir } from '../../support/command-under-test.ts';
 import type { HttpAnswer } from '../../support/http-client.ts';
 import { ServiceUnderTest } from '../../support/service-under-test.ts';
 
-/** Two tables over one log of a project, and a selection of its own that callers replace. */
+/** Two tables over one log of a project, and a default query that callers replace. */
 const DEFINITION = `-- id: 11111111-2222-4333-8444-555555555555
 -- name: app.logs
 -- max_rows: 3

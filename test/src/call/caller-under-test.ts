@@ -4,7 +4,7 @@ import type { Endpoint } from '../../../src/definition/endpoint.ts';
 import type { LogEntry } from '../../../src/log.ts';
 import { fakeAnswer, fakeEndpoint, type Run, runningBy } from '../harness.ts';
 
-/** Kept for 60 s and made anew after 20. */
+/** Answers are kept for 60 s and renewed after 20. */
 export const CACHED = `-- id: 33333333-2222-4333-8444-555555555555
 -- name: app.cached
 -- cache: 60s
@@ -13,17 +13,19 @@ export const CACHED = `-- id: 33333333-2222-4333-8444-555555555555
 SELECT @key
 `;
 
-/** A run that the fake engine has been asked for and has not ended. */
+/** A run that was begun on the fake engine and has not ended. */
 export type RunUnderWay = {
   readonly key: string;
   readonly signal: AbortSignal;
-  /** There where it is a renewal. */
+  /** Present for a renewal. */
   readonly renewal: AbortSignal | undefined;
   readonly succeed: (value?: string) => void;
   readonly fail: (error: Error) => void;
 };
 
-/** An EndpointCaller over an engine whose runs end when a test says so, and a clock it moves. */
+/**
+ * An EndpointCaller whose engine's runs end when the test says so, with a clock that the test sets.
+ */
 export class CallerUnderTest {
   readonly clock = { ms: 1_000_000 };
   readonly entries: LogEntry[] = [];
@@ -70,7 +72,7 @@ export class CallerUnderTest {
     });
   }
 
-  /** A call by a caller who goes away when `gone` says so. */
+  /** A call by a caller that disconnects when `gone` aborts. */
   async call(
     key: string,
     options: {
@@ -85,7 +87,7 @@ export class CallerUnderTest {
     return this.caller.call(call, { cancelled: () => gone });
   }
 
-  /** Calls, and ends the run with `value` where there is one. */
+  /** Makes a call, and ends its run with `value` if there is one. */
   async answer(
     key: string,
     value: string = key,
@@ -103,7 +105,7 @@ export class CallerUnderTest {
 
 export const ENDPOINT = fakeEndpoint(CACHED);
 
-/** Lets everything happen that waits for nothing but its turn. */
+/** Waits until everything that needs only further turns has happened. */
 export function settle(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

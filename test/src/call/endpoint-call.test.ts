@@ -190,7 +190,7 @@ test('a failed renewal keeps the old answer until it expires and is retried', as
   assert.equal((await under.answer('a', 'new')).text, '{"result":["new"]}');
 });
 
-/** Answers of these keys that are due, each called twice. */
+/** Answers of these keys, called twice each and due for renewal. */
 async function withDue(keys: readonly string[]): Promise<CallerUnderTest> {
   const under = new CallerUnderTest();
   under.caller.tick();
@@ -226,7 +226,7 @@ test('a renewal becomes a normal call as soon as a caller waits for it', async (
   await settle();
   const [run] = under.runs;
   assert.equal(run?.renewal?.aborted, false);
-  // The kept answer's time is over.
+  // The kept answer has expired.
   under.clock.ms += 60_000;
   under.caller.tick();
   const call = under.call('a');
@@ -243,7 +243,7 @@ test('renewals use a tenth of the time in total, including what was saved up', a
   const under = await withDue(['a', 'b', 'c', 'd']);
   under.caller.tick();
   await settle();
-  // A second was saved, and is used up by the first two.
+  // One second was saved up, and the first two use it.
   for (const key of ['a', 'b']) {
     assert.deepEqual(keysOf(under), [key]);
     under.clock.ms += 900;

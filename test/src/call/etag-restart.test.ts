@@ -19,7 +19,7 @@ test('the same answer has the same ETag after a restart, long or short, kept or 
   const settings = { DATA_DIR: folder, FROZEN_NOW: NOW, CACHE_LIMIT: '64MiB' };
   let service = await ServiceUnderTest.start(settings);
   try {
-    // Of one time, so that only their arrival orders them.
+    // Equal timestamps, so that only their arrival orders them.
     const edges = Array.from({ length: 50 }, (_, index) =>
       edge(AT, `/rest/${index}/${'x'.repeat(200)}`, { project: 'alpha' }),
     );

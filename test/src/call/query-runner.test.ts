@@ -20,7 +20,7 @@ function runnerOf(run: Run, queryMsMax?: number): QueryRunner {
   });
 }
 
-/** A caller, and how often it was asked whether it has gone. */
+/** A caller that counts how often it was asked for its signal. */
 function callerOf(gone: AbortSignal = new AbortController().signal) {
   const caller = {
     askedCount: 0,

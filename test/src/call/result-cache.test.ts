@@ -18,7 +18,7 @@ function keyOf(cache: ResultCache, key: string, tenant?: string) {
   return cache.createKey({ endpoint: ENDPOINT, parameters, reach: EVERYTHING }, tenant);
 }
 
-/** Rows of so many bytes that no encoding makes much shorter. */
+/** Rows of this many bytes that compress badly. */
 function answerOf(size: number, digest = `digest ${size}`): KeptAnswer {
   const json = Buffer.alloc(size);
   for (let index = 0; index < size; index++) json[index] = 33 + ((index * index * 7919) % 89);
@@ -188,7 +188,7 @@ test('keys of calls are equal exactly if their values are', () => {
   const lists = fc.tuple(fc.array(VALUE, { maxLength: 4 }), fc.array(VALUE, { maxLength: 4 }));
   const textOf = (values: readonly SqlValue[]) =>
     cacheKeyText({ version: 1, reach: EVERYTHING, parameters: parametersOf(values) });
-  /** Where a number and a bigint would be the same text, only one is ever used. */
+  /** Where a number and a bigint have the same text, only one of them occurs. */
   const content = (values: readonly SqlValue[]) =>
     JSON.stringify(
       values.map((value) =>

@@ -12,7 +12,7 @@ import { ServiceError } from '../../../src/errors.ts';
 import { DEFINITION } from '../definition/any-definition.ts';
 import { fileOf, idOf } from '../definition/service-with-definitions.ts';
 
-/** Definitions in memory, of which a name is one's alone, and each needs those that its text names. */
+/** Definitions in memory. Names are unique, and a definition needs those that its text names. */
 class MemorySide implements DefinitionSide {
   readonly where = 'in memory';
   readonly copies = new Map<string, DefinitionCopy>();
@@ -78,7 +78,7 @@ test('law: after a synchronisation nothing is left to do, whatever selects from 
       const { done, refused, stopped, left } = await carryOut(changes, side, () => {});
       deepEqual([done.length, refused, stopped, left], [copies.length, [], undefined, []]);
       deepEqual((await compare()).changes, []);
-      // And all of it goes away again.
+      // Removes everything again.
       const none: SideState = { copies: [], fixed: [], problems: [] };
       const gone = compareSides(none, { side, state: await side.read() }, { isDeleting: true });
       await carryOut(gone.changes, side, () => {});

@@ -10,7 +10,7 @@ import { fileOf } from '../definition/service-with-definitions.ts';
 
 type Files = Readonly<Record<string, string | object>>;
 
-/** Works with a folder of these files. */
+/** Calls `work` with a folder of these files. */
 async function withFolder<T>(files: Files, work: (folder: string) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'weir-'));
   try {

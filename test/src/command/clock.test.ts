@@ -15,7 +15,10 @@ const HOUR_US = 3_600_000_000;
 
 type Weir = (...words: string[]) => Promise<Ended>;
 
-/** Works in the data folder of a service whose clock leapt by a day and an hour, and which waited for 90 minutes. */
+/**
+ * Calls `work` with the data folder of a service whose clock leapt by a day and an hour, and which
+ * waited for 90 minutes.
+ */
 async function inFolder(work: (weir: Weir, path: string) => Promise<void>): Promise<void> {
   const path = await mkdtemp(join(tmpdir(), 'weir-clock-'));
   try {
@@ -62,7 +65,7 @@ test('--trust makes the machine’s time the trusted one', async () => {
     deepEqual([status, err], [0, '']);
     match(out, /^trusted time {2}2026-01-15T12:00:00\.000Z\n$/m);
     deepEqual(await (await fileIn(path)).read(), trustedState(NOW_US));
-    // Its lock has gone with the command.
+    // The command has released its lock.
     deepEqual((await readdir(path)).sort(), ['spare', 'store-2']);
     deepEqual((await readdir(join(path, 'store-2'))).sort(), ['clock', 'segments']);
   });

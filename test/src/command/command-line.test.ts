@@ -4,7 +4,7 @@ import { COMMANDS } from '../../../src/command/command-table.ts';
 import { SETTINGS } from '../../../src/setting-table.ts';
 import { runWeir } from '../../support/command-under-test.ts';
 
-/** What is said of a wrong command line: the first line alone. */
+/** The first line of the error for a wrong command line. */
 async function refusalOf(...words: readonly string[]): Promise<string> {
   const { status, out, err } = await runWeir(words, { isTerminal: true });
   deepEqual([status, out], [2, ''], err);
@@ -55,7 +55,7 @@ test('a parameter written as a flag, and a flag written as a parameter, are reco
     'start takes no arguments; got "PORT=5000"; did you mean --port=VALUE?',
   );
   equal(await refusalOf('start', 'x=y'), 'start takes no arguments; got "x=y"');
-  // The beginning of one flag's name will do, and a flag without a value is written without one.
+  // A prefix of one flag's name suffices, and the suggestion for a flag without a value has none.
   equal(
     await refusalOf('sources', 'add', 'app.logs', 'project=metadata.p'),
     'sources add must be followed by the name of one source; got "app.logs", "project=metadata.p"; did you mean --project-path=VALUE?',

@@ -81,7 +81,7 @@ async function kept(digit: number): Promise<string> {
   return status === 200 ? text : String(status);
 }
 
-/** A clean end; what it wrote last. */
+/** The last line of output of a successful command. */
 function lastLine({ status, out, err }: Ended): string {
   deepEqual([status, err], [0, ''], out);
   return out.trimEnd().split('\n').at(-1)!;
@@ -187,7 +187,7 @@ test('definitions of the same meaning do not differ, however they are written', 
   match(lastLine(await push('--dry-run')), /0 to change, 0 to take away, 1 as they are$/);
   match(lastLine(await pull('--yes')), /0 to change, 0 to take away, 1 as they are$/);
   equal(await read('count.sql'), other);
-  // A line for one profile is a difference in every other, too.
+  // A line for one profile is a difference in all profiles.
   await write('count.sql', other.replace('--version', '-- cache[supabase]: 60s\n--version'));
   equal((await push('--dry-run')).status, 1);
   equal(lastLine(await push('--yes')), 'app.count is changed');
@@ -215,7 +215,7 @@ test('a change of a definition does not prevent a change of one that selects fro
   const outer = (alias: string) => fileOf(2, 'b.outer', `SELECT n AS ${alias} FROM \`a.inner\``);
   await make(fileOf(1, 'a.inner', COUNT));
   await make(outer('x'));
-  // The new parameter is one of the outer definition, too.
+  // The new parameter also belongs to the outer definition.
   await write('1.sql', fileOf(1, 'a.inner', `${COUNT} WHERE project = @p`, 'param: p string'));
   await write('2.sql', outer('y'));
   deepEqual((await push('--yes')).out.match(/^\S+ is changed$/gm), [
@@ -290,7 +290,7 @@ test('pull writes files unchanged under their existing names, and removes files 
   await writeFile(join(folder, 'elsewhere', 'real'), fileOf(2, 'app.before', COUNT), {
     mode: 0o640,
   });
-  // Whatever the process lets new files be, who may write it may do so still.
+  // The file keeps its permissions, whatever the umask.
   await chmod(join(folder, 'elsewhere', 'real'), 0o666);
   await symlink(join('elsewhere', 'real'), join(folder, 'old-name.sql'));
   await write('alone.sql', fileOf(3, 'app.alone', COUNT));

@@ -25,7 +25,7 @@ before(async () => {
   ];
   await writeFile(join(folder, 'tokens.json'), JSON.stringify({ version: 1, tokens }));
   service = await ServiceUnderTest.start({ DATA_DIR: folder, PRIVATE_ACCESS_TOKEN: '' });
-  // Three of alpha within the hour, one of it before, one of another project.
+  // Three events of alpha within the hour, one before, one of another project.
   const events = [
     invocation('alpha', '2026-01-15T11:58:00Z'),
     invocation('alpha', '2026-01-15T11:58:30Z'),
@@ -97,7 +97,7 @@ test('each operator shows its rows, and the scan what it skipped', async () => {
   };
   walk(physical);
   const rows = run.operators.map(({ rowCount }, index) => `${lines[index]} ${rowCount}`);
-  // Two buckets of the three within the hour; the fourth of alpha is looked at and is too old.
+  // Two buckets of the three events within the hour. The fourth event of alpha is read and too old.
   const below = ['project 3', 'project 3', 'unnest 3', 'filter 3', 'unnest 3', 'scan 3'];
   assert.deepEqual(rows, ['project 2', 'project 2', 'top 2', 'aggregate 2', ...below]);
   assert.equal(run.rowCount, 2);
@@ -156,7 +156,7 @@ test('a token that may only call gets the answer', async () => {
   assert.equal((await ask(`${STATS}?project=alpha`, { token: READER })).status, 200);
 });
 
-/** Runs the command; with the service and its token unless told otherwise. */
+/** Runs the command, by default with the service and its token. */
 function command(
   words: readonly string[],
   environment: Readonly<Record<string, string>> = { PRIVATE_ACCESS_TOKEN: MANAGER },

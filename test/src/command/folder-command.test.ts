@@ -25,7 +25,7 @@ before(async () => {
 
 after(() => rm(temporary, { recursive: true }));
 
-/** A folder with two posts of two events; the first is in a segment file, too. */
+/** A folder with two posts of two events. The first post is also in a segment file. */
 async function withFolder(use: (folder: DataFolder) => Promise<void>): Promise<void> {
   const folder = await DataFolder.make();
   try {
@@ -152,7 +152,7 @@ test('an inspection shows which process has the folder, or that its owner has di
     );
     const text = await readFile(path, 'utf8');
     await lock.release();
-    // A pid that the system gives to nobody.
+    // A pid above the system's maximum.
     await writeFile(path, text.replace(`"pid":${process.pid}`, '"pid":4194999'));
     const dead = await run('inspect', folder.path);
     assert.match(dead.out, /^lock {8}left behind by process 4194999 on .*, which is no more$/m);
@@ -218,7 +218,7 @@ test('an incomplete record at the end of the log is shown and ends a verificatio
   });
 });
 
-/** Moves the one segment file into quarantine, where it is whole. */
+/** Moves the only segment file, which is intact, to quarantine. */
 async function setAside({ path }: DataFolder): Promise<string> {
   const aside = join(path, 'quarantine', `${EDGE}.${basename(SEGMENT)}`);
   await mkdir(dirname(aside), { recursive: true });
@@ -255,7 +255,7 @@ test('a file stays in quarantine if it is damaged, its rows exist, or its name i
     const aside = await setAside(folder);
     const name = relative(folder.path, aside);
     await folder.turn(aside, 20);
-    // Each time the folder is taken the store has another path.
+    // The store has a new path after each start.
     const inStore = async (path: string) => join(await findStorePath(folder.path), path);
     const damaged = await run('verify', '--restore', folder.path);
     assert.ok(

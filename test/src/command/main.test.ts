@@ -11,7 +11,7 @@ import { ask } from '../harness.ts';
 
 type Ended = { readonly code: number | null; readonly out: string; readonly err: string };
 
-/** Runs the program; `seen` is called with all it has printed so far, and a way to stop it. */
+/** Runs the program. `seen` is called with its output so far and a function that stops it. */
 async function run(
   words: readonly string[],
   environment: Readonly<Record<string, string>>,
@@ -32,7 +32,7 @@ async function run(
   return { code, out, err };
 }
 
-/** Starts the service, asks its health once it listens, and ends it. */
+/** Starts the service, reads its health, and stops it. */
 async function startAndStop(dataDir: string): Promise<Ended & { health: number }> {
   let health = 0;
   let isAsked = false;
@@ -60,7 +60,7 @@ test('start prints new tokens, never logs them, and ends with 0 at SIGTERM', asy
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line).event)
-      // On a busy machine its threads may not have begun when they are told to end.
+      // On a busy machine its threads may not have started when they are told to end.
       .filter((event) => event !== 'work_left');
     assert.deepEqual(events, ['started', 'stopped']);
   } finally {

@@ -37,7 +37,7 @@ function post(
   });
 }
 
-/** What was stored with this project, by a number of its metadata. */
+/** The stored events of this project, by a number in their metadata. */
 async function storedOf(project: string): Promise<unknown> {
   definitionCount += 1;
   const name = `stored-${definitionCount}`;
@@ -148,7 +148,7 @@ test('the token for posts takes precedence', async () => {
   assert.equal(status, 0);
 });
 
-/** A service that refuses so many requests before it takes one, and asks to be tried again at once. */
+/** A service that refuses this many requests before it accepts one, with an immediate retry. */
 async function withRefusals(
   count: number,
   work: (url: string) => Promise<void>,
@@ -206,7 +206,7 @@ test('law: events are the same however the file is divided into reads', async ()
     '{\n"a": "b\\"}"\n}{"b":[{}]} 7 ',
   ];
   for (const short of texts) {
-    // The form is known by the beginning; what comes behind is read as it comes.
+    // The form is detected from the start of the text; the rest is read as a stream.
     const text = short.replace('"a"', `"${'a'.repeat(5_000)}"`);
     const whole = await eventsIn(text, text.length);
     assert.ok(whole.length > 2);

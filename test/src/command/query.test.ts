@@ -26,7 +26,7 @@ before(async () => {
   folder = await mkdtemp(join(tmpdir(), 'weir-query-'));
   await writeFile(join(folder, 'logs.sql'), DEFINITION);
   service = await ServiceUnderTest.start({ ENDPOINTS_DIR: folder });
-  // Written as text: the number is beyond what JavaScript has.
+  // Written as text, because JavaScript cannot represent the number.
   const event = (id: string, minute: number, message: string, level: string | null) =>
     `{"id":"${id}","project":"alpha","timestamp":"2026-01-15T11:0${minute}:00Z","event_message":${JSON.stringify(message)},"metadata":{"level":${JSON.stringify(level)},"large":9007199254740993}}`;
   const events = [

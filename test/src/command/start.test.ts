@@ -15,7 +15,7 @@ type Given = {
   readonly isTerminal?: boolean;
 };
 
-/** Starts the service in a folder of its own, on a free port, and ends it when it listens. */
+/** Starts the service in its own folder, on a free port, and stops it once it listens. */
 async function startAndEnd({
   flags = [],
   environment = {},

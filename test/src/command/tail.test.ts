@@ -30,7 +30,7 @@ async function post(id: string, message: string, project = 'alpha'): Promise<voi
   await service.post(SOURCE, [event], us(NOW));
 }
 
-/** `weir tail` with these words, while it runs. */
+/** A running `weir tail` with these arguments. */
 class Tail {
   readonly #ended = new AbortController();
   readonly #done: Promise<Ended>;
@@ -49,7 +49,7 @@ class Tail {
     });
   }
 
-  /** All lines so far, once there are so many. */
+  /** All lines so far, once there are this many. */
   lines(count: number): Promise<string[]> {
     return this.#until(() => {
       const lines = this.#out.split('\n').slice(0, -1);
@@ -57,7 +57,7 @@ class Tail {
     });
   }
 
-  /** What was told beside the events, once it holds this. */
+  /** The output on standard error, once it contains this. */
   told(part: string): Promise<string> {
     return this.#until(() => (this.#err.includes(part) ? this.#err : undefined));
   }
@@ -117,7 +117,7 @@ test('--json shows each event whole, and --project filters', async () => {
 });
 
 test('after an interruption it continues after the last event that it got', async () => {
-  // What stands before the service keeps its address when it is started anew.
+  // A proxy keeps the address while the service behind it restarts.
   const front = createServer((socket) => {
     const back = connect(Number(new URL(service.url).port), '127.0.0.1');
     for (const each of [socket, back]) each.on('error', () => {});

@@ -83,7 +83,7 @@ test('tokens of a stopped service are created, listed and revoked in its folder'
       defaultSource: undefined,
       expiresMs: Date.parse('2027-01-01T00:00:00Z'),
     });
-    // Its lock has gone with the command.
+    // The command has released its lock.
     const names = await readdir(await findStorePath(dataDir));
     deepEqual(names.sort(), ['tokens.json', 'tokens.json.copy']);
     const listed = await weir('list');

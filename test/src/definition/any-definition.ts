@@ -10,7 +10,7 @@ const NAME = fc
   .map((words) => words.join('.'))
   .filter((name) => name !== 'query');
 
-/** Texts that quotes, escapes, commas and ends of lines may be lost from. */
+/** Texts whose quotes, escapes, commas or newlines could be lost. */
 const TEXT = fc.oneof(
   fc.string({ unit: anyCodePoint, maxLength: 12 }),
   fc.string({ unit: fc.constantFrom(...'a ",()\\=\n\r\t\u2028\u00a0\ufeff\ud800'), maxLength: 8 }),
@@ -52,12 +52,12 @@ const PARAMETER: fc.Arbitrary<ParameterDefinition> = fc
     ...options,
   }));
 
-/** One line, as it reads with what is around it cut off. */
+/** A trimmed line. */
 const DESCRIPTION = TEXT.map((text) =>
   text.replaceAll(/[\n\r\u2028\u2029\p{Surrogate}]/gu, '').trim(),
 );
 
-/** A statement begins with a line that is not empty, and ends with its last. */
+/** A statement begins and ends with a non-empty line. */
 const STATEMENT = fc
   .tuple(fc.constantFrom('SELECT', '-- said: so\nSELECT', '  SELECT\r\n\n'), TEXT)
   .map(([start, rest]) => `${start} ${rest.replaceAll(/\p{Surrogate}/gu, '')}`.trimEnd());

@@ -12,7 +12,7 @@ function parse(...lines: string[]) {
   return parseDefinitionFile('app.sql', [...lines, 'SELECT 1'].join('\n'));
 }
 
-/** The error's place, its reason, and the line with the caret. */
+/** The position of the error, its reason, and the line with the caret. */
 function errorOf(...lines: string[]): { place: string; reason: string; caret: string } {
   try {
     parse(...lines);

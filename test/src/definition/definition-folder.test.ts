@@ -16,7 +16,7 @@ beforeEach(async () => {
 
 afterEach(() => service.end());
 
-/** The messages of files that were refused, since this was last asked. */
+/** The messages about refused files since the last call. */
 function refused(): readonly string[] {
   const told = service.entries.filter(({ event }) => event === 'definition_refused');
   service.entries.length = 0;

@@ -15,7 +15,7 @@ const ANSWER = {
 
 const LOGS_ALL = '2034724d-89c8-43a9-aabc-52f7404f4bdd';
 
-/** For the tests that need no other; what they make is removed behind them. */
+/** The shared service of most tests. Each test removes what it makes. */
 let service: ServiceWithDefinitions;
 
 before(async () => {
@@ -138,7 +138,7 @@ test('a definition is put, patched and removed by its name', async () => {
   const made = await service.send('PUT', path, ANSWER);
   equal(made.status, 201, made.text);
   const { id } = made.json.result;
-  // The same name has the same id, wherever it is made.
+  // Equal names have equal ids on every service.
   equal(made.headers.location, `/api/endpoints/${id}`);
   equal((await service.send('PUT', path, ANSWER)).status, 428);
   const etag = String(made.headers.etag);
@@ -168,7 +168,7 @@ test('a definition put by name has that name and a new id', async () => {
   const { id } = made.json.result;
   const renamed = await service.send('PATCH', id, { name: 'app.sum' }, { 'If-Match': '*' });
   equal(renamed.status, 200);
-  // The id that is made of the name is that of another now, which must not be replaced.
+  // The id derived from the name now belongs to another definition, which must not be replaced.
   for (const headers of [{}, { 'If-Match': '*' }]) {
     const taken = await service.send('PUT', 'app.answer', ANSWER, headers);
     deepEqual([taken.status, taken.json.error.code], [409, 'definition_conflict']);
@@ -430,7 +430,7 @@ test('an unreadable stored file stops nothing, is reported, and can be replaced 
     await service.send('PUT', idOf(3), { ...ANSWER, name: 'three' });
     await service.stop();
     const pathOf = (digit: number) => join(service.storePath, 'endpoints', `${idOf(digit)}.sql`);
-    // As an older version wrote them: without a checksum and a copy.
+    // Files of an older version, without a checksum and a copy.
     for (const digit of [1, 2]) await rm(`${pathOf(digit)}.copy`);
     await writeFile(pathOf(1), 'SELECT 1');
     const text = (await readFile(pathOf(2), 'utf8')).slice(CHECKSUM_SIZE);

@@ -5,7 +5,7 @@ import { parseDefinitionFile } from '../../../src/definition/definition-file.ts'
 import { definitionText, withVersion } from '../../../src/definition/definition-text.ts';
 import { DEFINITION } from './any-definition.ts';
 
-/** What a file says once it has gone through bytes. */
+/** Parses a file after a round trip through bytes. */
 function read(fileText: string) {
   return parseDefinitionFile('a.sql', Buffer.from(fileText).toString()).definition;
 }

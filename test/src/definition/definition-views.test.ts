@@ -32,7 +32,7 @@ const ORDERS = {
 CROSS JOIN UNNEST(o.metadata) AS m WHERE o.project = @project AND m.price >= @least`,
 };
 
-/** Puts definitions under the ids of their places, from the last to the first. */
+/** Puts definitions under the ids of their positions, from the last to the first. */
 async function putAll(...bodies: readonly object[]): Promise<void> {
   for (const [index, body] of [...bodies.entries()].reverse()) {
     const { status, text } = await service.send('PUT', idOf(index), body);

@@ -52,7 +52,7 @@ after(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** The ids that a caller's text selects from a definition, or what is wrong with it. */
+/** The ids that a caller's text selects, or the error. */
 async function idsOf(sql: string, endpoint = 'logs.all'): Promise<unknown> {
   const query = new URLSearchParams({ project: 'alpha', sql });
   const { text } = await service.ask('GET', `/api/endpoints/${endpoint}?${query}`);

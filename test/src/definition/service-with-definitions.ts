@@ -14,14 +14,14 @@ type RunOptions = {
 
 type StartOptions = {
   readonly isStrict?: boolean;
-  /** Over the one that it began with. */
+  /** Settings that override those of the first start. */
   readonly environment?: Readonly<Record<string, string>>;
 };
 
-/** The whole service on a data folder and a folder of definitions, which it may be started on again. */
+/** The whole service on a data folder and a folder of definitions. It can be restarted. */
 export class ServiceWithDefinitions {
   readonly dataDir: string;
-  /** Where the last start has stored all. */
+  /** The store folder of the last start. */
   storePath = '';
   readonly endpointsDir: string;
   readonly entries: LogEntry[] = [];
@@ -34,7 +34,7 @@ export class ServiceWithDefinitions {
     this.#environment = environment;
   }
 
-  /** Runs `work` on a service that has these files in its folder of definitions. */
+  /** Calls `work` with a service that has these files in its folder of definitions. */
   static async run(
     options: RunOptions,
     work: (service: ServiceWithDefinitions) => Promise<void>,
@@ -47,7 +47,7 @@ export class ServiceWithDefinitions {
     }
   }
 
-  /** The same, until `end`. */
+  /** Starts such a service, which runs until `end`. */
   static async begin(options: RunOptions): Promise<ServiceWithDefinitions> {
     const folder = await mkdtemp(join(tmpdir(), 'weir-'));
     const run = new ServiceWithDefinitions(folder, options.environment ?? {});
@@ -62,9 +62,9 @@ export class ServiceWithDefinitions {
     await rm(dirname(this.dataDir), { recursive: true });
   }
 
-  /** Removes what was made over HTTP. */
+  /** Removes definitions made over HTTP. */
   async clear(): Promise<void> {
-    // Those that others select from go behind them.
+    // Definitions that others select from can only be removed after these.
     for (let isLeft = true; isLeft; ) {
       isLeft = false;
       const { json } = await this.ask({ path: '/api/endpoints' });
@@ -123,7 +123,7 @@ export class ServiceWithDefinitions {
     await rm(join(this.endpointsDir, name));
   }
 
-  /** Has the service look at the folder now. */
+  /** Makes the service scan the folder now. */
   reload(): Promise<void> {
     return this.service.definitions.reload();
   }
@@ -132,7 +132,7 @@ export class ServiceWithDefinitions {
     return ask(this.#app(), what);
   }
 
-  /** `METHOD /api/endpoints/ID` with a body of JSON, or of SQL where it is a text. */
+  /** Sends `METHOD /api/endpoints/ID` with a body of JSON, or of SQL for a string. */
   send(
     method: 'POST' | 'PUT' | 'PATCH' | 'DELETE',
     id: string,
@@ -159,7 +159,7 @@ export class ServiceWithDefinitions {
     if (status !== 200) throw new Error(`POST: ${status} ${text}`);
   }
 
-  /** Names of the definitions there are besides the built-in ones. */
+  /** Names of all definitions except the built-in ones. */
   async names(): Promise<readonly string[]> {
     const { json } = await this.ask({ path: '/api/endpoints' });
     const own = json.result.filter(({ origin }: { origin: string }) => origin !== 'built-in');

@@ -10,7 +10,7 @@ const A = fileOf(1, 'app.a', 'SELECT 1 AS x');
 const B = fileOf(2, 'app.b', 'SELECT x + 1 AS y FROM `app.a`');
 const C = fileOf(3, 'app.c', 'SELECT 3 AS z');
 
-/** A comma is missing: what follows the alias is not understood. */
+/** Without the comma, the text after the alias is a syntax error. */
 const WRONG_A = fileOf(1, 'app.a', 'SELECT 1 AS x 2 AS w');
 
 const EVENT = { project: 'p', event_message: 'at night' };
@@ -22,7 +22,7 @@ function wrongWith(
   return ServiceWithDefinitions.run({ files }, work);
 }
 
-/** What a listed problem says, on one line. */
+/** A listed problem in one line. */
 function lineOf(problem: Readonly<Record<string, unknown>>): string {
   const { file, line, column, served, message } = problem;
   return `${file}:${line}:${column} ${served}: ${message}`;
@@ -103,7 +103,7 @@ test('after a restart an invalid file has its last good version, and a repaired 
       (await service.ask({ path: '/health' })).json.reasons[0].message,
       /of 1 the last good state is, 0 cannot be called/,
     );
-    // What is kept is the good state, however often it starts.
+    // The good version stays, however often the service starts.
     await service.write('a.sql', '-- nmae: app.a\n');
     await service.restart();
     deepEqual(await service.call('app.b'), [{ y: 6 }]);

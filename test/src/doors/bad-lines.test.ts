@@ -53,7 +53,7 @@ test('a body of lines without any JSON is a 400', async () => {
   }
 });
 
-/** The status of each item of a bulk, with its reason where it has one. */
+/** The status of each item of a bulk request, with its reason if it has one. */
 async function bulk(...lines: readonly string[]): Promise<readonly string[]> {
   const receiver = must(RECEIVERS.find(({ path }) => path === '/_bulk'));
   const answer = await postTo(serviceOf('default'), receiver, lines.join('\n'));
@@ -77,14 +77,14 @@ test('an invalid line of a bulk request is an error of its item', async () => {
     for (const [index, text] of wanted.entries())
       assert.ok(got[index]!.startsWith(text), got[index]);
   };
-  // A document.
+  // A bad document.
   is(await bulk('{"index":{}}', '{bad', '{"create":{}}', GOOD), `${BAD} 2`, 'create 201');
-  // What to do: the line behind is its document …
+  // A bad action: the line after it is its document.
   is(await bulk('{"index":', GOOD, '{"create":{}}', GOOD), `${BAD} 1`, 'create 201');
   is(await bulk('{"index":{}, "x":1}', '{bad', '{"create":{}}', GOOD), `${BAD} 1`, 'create 201');
-  // … unless it is an action.
+  // A bad action before another action: the line after it is not its document.
   is(await bulk('{"index":', '{"create":{}}', GOOD), `${BAD} 1`, 'create 201');
-  // A body that is cut off: in a document, before it, and in what is to be done.
+  // A truncated body: in a document, before it, and in an action.
   is(await bulk('{"create":{}}', GOOD, '{"index":{}}', '{"mess'), 'create 201', `${BAD} 4`);
   is(await bulk('{"create":{}}', GOOD, '{"index":{}}', ''), 'create 201', `${BAD} 3`);
   is(await bulk('{"create":{}}', GOOD, '{"ind'), 'create 201', `${BAD} 3`);

@@ -20,7 +20,9 @@ before(async () => {
 });
 after(() => service.stop());
 
-/** `body` with the first byte of a three-byte character for each `Q`, or of the first alone. */
+/**
+ * Replaces each `Q` in `body`, or only the first, with the first byte of a three-byte character.
+ */
 function cutOff(body: string | Buffer, isFirstOnly = false): Buffer {
   const bytes = Buffer.from(body);
   for (let at = bytes.indexOf('Q'); at >= 0; at = bytes.indexOf('Q', at)) {

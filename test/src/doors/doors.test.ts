@@ -259,7 +259,7 @@ test('a bulk request whose answer has no room is refused before anything is stor
     const refused = await post(app, '/_bulk', lines(1_000)).catch((error: Error) => error);
     assert.ok(refused instanceof Error || refused.status === 429);
     assert.equal(stored.length, 1);
-    // What the answers took has come back.
+    // The bytes held for answers are free again.
     for (let turn = 0; turn < 5; turn++) {
       assert.equal((await post(app, '/_bulk', lines(100))).status, 200);
     }

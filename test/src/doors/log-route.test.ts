@@ -94,7 +94,7 @@ test('refused events are reported with 406, and the others are stored', async ()
   });
 });
 
-/** What is sent by whoever says nothing useful of a body, or says that it has lines. */
+/** Content types that say nothing useful about a body, or that it has lines. */
 const OTHER_TYPES = [
   undefined,
   '',
@@ -159,7 +159,7 @@ test('a body of another form is a 400 with its position', async () => {
         assert.equal(answer.status, 400, body);
         assert.match(JSON.parse(answer.text).error.message, message);
       }
-      // A line that is not JSON is refused by itself, as among lines that are told to be lines.
+      // A line that is not JSON is refused alone, as with a content type of lines.
       const mixed = await service.ask('POST', path, '{}\nno', { 'Content-Type': type });
       assert.equal(mixed.status, 406);
       assert.match(mixed.text, /event 1: line 2 is not JSON/);
@@ -335,7 +335,7 @@ test('bodies beyond their memory limit are 429 with Retry-After', async () => {
     assert.equal(answer.status, 429);
     assert.equal(answer.json.error.code, 'ingest_overloaded');
     assert.equal(answer.headers['retry-after'], '3');
-    // What was held of it is free again.
+    // The bytes held for it are free again.
     assert.equal((await post(app, LOGS, bodyOf(100))).status, 406);
     assert.equal((await post(app, LOGS, bodyOf(100))).status, 406);
   });
@@ -374,7 +374,7 @@ test('a refused post keeps its connection, even if its body was not needed', asy
 test('the sources are listed with their ids for any token, and not without a token', async () => {
   await withApp({}, async (app) => {
     const answer = await ask(app, { path: '/api/sources', headers: { 'X-API-KEY': PUBLIC } });
-    // The nine, and the one of senders who name none.
+    // The nine built-in sources and the default source.
     assert.equal(answer.json.result.length, 10);
     assert(answer.json.result.some(({ id }: { id: string }) => id === POSTGRES_ID));
     const anonymous = await ask(app, { path: '/api/sources', headers: { 'X-API-KEY': undefined } });

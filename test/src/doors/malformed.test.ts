@@ -5,17 +5,17 @@ import { ask, type Stored, withApp } from '../harness.ts';
 
 const BODIES_PER_DOOR = 60;
 
-/** A message of syslog, for a frame with its length before it. */
+/** A syslog message for a frame with a length prefix. */
 const FRAMED = '<13>1 2026-01-15T11:55:00Z host app - - - a message';
 
-/** A door, what it takes, and a body of two events. */
+/** A receiver, its content type, and a body of two events. */
 const DOORS: readonly (readonly [path: string, type: string, body: string | Buffer])[] = [
   [
     '/v1/logs',
     'application/json',
     '{"resourceLogs":[{"resource":{},"scopeLogs":[{"logRecords":[{"body":{"stringValue":"a"}},{"body":{"intValue":"5"}}]}]}]}',
   ],
-  // Two records, in a scope, in a resource: each with the body "a".
+  // Two records in a scope in a resource, each with the body "a".
   [
     '/v1/logs',
     'application/x-protobuf',
@@ -56,7 +56,7 @@ const DOORS: readonly (readonly [path: string, type: string, body: string | Buff
   ['/logs/syslog', 'text/plain', `${FRAMED.length} ${FRAMED}\n<13>Jan 15 11:55:00 host app: b\n`],
 ];
 
-/** A body that is cut off, or has some of its bytes changed. */
+/** A truncated body, or one with some bytes changed. */
 function spoilt(body: Buffer): fc.Arbitrary<Buffer> {
   const cut = fc.nat(body.length).map((size) => body.subarray(0, size));
   const changed = fc
@@ -87,7 +87,7 @@ for (const [path, type, body] of DOORS) {
         const before = app.stored.length;
         const { status, text } = await post(app, bytes);
         assert.ok(status < 500, `${status} ${text}`);
-        // With 406 it refuses the events that it names, and the others are stored.
+        // A 406 names the refused events, and the others are stored.
         if (status === 406) assert.match(text, /event \d+: /);
         else if (status >= 400) assert.equal(app.stored.length, before, `${status} ${text}`);
       });

@@ -1,12 +1,15 @@
 import { must } from '../../../engine/assert.ts';
 
-/** JSON whose objects may have a key twice, and whose other values are bytes that may be no JSON, as Latin-1. */
+/**
+ * JSON whose objects may have duplicate keys, and whose other values are bytes in Latin-1 that may
+ * not be JSON.
+ */
 export type Json =
   | { readonly kind: 'object'; readonly entries: [key: string, value: Json][] }
   | { readonly kind: 'list'; readonly items: Json[] }
   | { readonly kind: 'bytes'; readonly text: string };
 
-/** Chooses what is changed and how: any three numbers from zero. */
+/** Selects the change and its place: any three numbers from zero. */
 export type Choice = readonly [operation: number, place: number, other: number];
 
 export function readJson(text: string): Json {
@@ -51,7 +54,7 @@ export function mutate(root: Json, [operation, place, other]: Choice): void {
   operations[operation % operations.length]!();
 }
 
-/** Keys that formats know, and some that none does. */
+/** Keys that formats know, and some that no format knows. */
 const KEYS = [
   ...[
     'message',
@@ -89,7 +92,7 @@ const KEYS = [
   ],
 ];
 
-/** JSON of every kind, and numbers beyond what there is. */
+/** JSON of every kind, and numbers out of range. */
 const VALUES = [
   ...['null', 'true', '0', '-0', '-1', '1.5', '1e400', '-1e400', '9007199254740993', '1e-400'],
   ...['18446744073709551616', `${'9'.repeat(400)}`, `0.${'1'.repeat(400)}`, '253402300800000000'],
@@ -137,7 +140,7 @@ function remove(container: Place['container'], index: number): void {
   else container.entries.splice(index, 1);
 }
 
-/** A copy of it elsewhere in its list, or the same key once more. */
+/** Copies a value to another index of its list, or repeats the key. */
 function duplicate(container: Place['container'], index: number, at: number): void {
   const copy = structuredClone(valueAt(container, index));
   if (container.kind === 'list') container.items.splice(at % (container.items.length + 1), 0, copy);
@@ -155,7 +158,7 @@ function swap(container: Place['container'], index: number, other: Place): void 
   replace(other.container, other.index, first);
 }
 
-/** Bad bytes within a string, or in its key. */
+/** Puts invalid bytes into a string or its key. */
 function spoil(container: Place['container'], index: number, which: number): void {
   const bad = BAD_BYTES[which % BAD_BYTES.length]!;
   const value = valueAt(container, index);

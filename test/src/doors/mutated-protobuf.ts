@@ -81,7 +81,7 @@ const VALUES = [
   ),
 ];
 
-/** Lists within lists, as values are. */
+/** Nested lists as a value. */
 function nested(depth: number): Field[] {
   let fields: Field[] = [{ number: 1, value: Buffer.from('x') }];
   for (let level = 0; level < depth; level++) {

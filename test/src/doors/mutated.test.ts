@@ -9,10 +9,10 @@ import { bytesOf, type Choice, type Json, mutate, readJson } from './mutated-jso
 import { encode, logsRequest, mutateFields } from './mutated-protobuf.ts';
 import { eventCounts, postTo, RECEIVERS, type Receiver } from './receivers.ts';
 
-/** What the API's own description says that posts of each path are answered with. */
+/** The documented statuses of posts, by path. */
 const documented = new Map<string, ReadonlySet<string>>();
 let service: ServiceUnderTest;
-/** Behind the last post. */
+/** The counters after the last post. */
 let counts = { stored: 0, refused: 0 };
 
 before(async () => {
@@ -37,7 +37,7 @@ const choices: fc.Arbitrary<readonly Choice[]> = fc.array(
   { minLength: 1, maxLength: 4 },
 );
 
-/** Sometimes the body is cut off, at a place in thousandths of it. */
+/** Sometimes truncates the body, at a thousandth of its length. */
 const cuts = fc.oneof(
   { weight: 5, arbitrary: fc.constant(null) },
   { weight: 1, arbitrary: fc.nat(999) },
@@ -47,7 +47,10 @@ function cutOff(body: Buffer, at: number | null): Buffer {
   return at === null ? body : body.subarray(0, Math.floor((body.length * at) / 1000));
 }
 
-/** Posts a body: never a mistake of ours, and no event is neither stored nor refused. */
+/**
+ * Posts a body and checks that it causes no internal error, and that each event is stored or
+ * refused.
+ */
 async function check(
   receiver: Receiver,
   body: Buffer,
@@ -67,12 +70,12 @@ async function check(
   if (status === 406) assert.ok(refused > 0, said);
 }
 
-/** Whether nothing of a body was taken; a 400 of Loki may also name the lines that were not. */
+/** Whether nothing of a body was stored. A 400 of Loki may also list only the invalid lines. */
 function isWhollyRefused({ status, text }: HttpAnswer): boolean {
   return status >= 400 && status !== 406 && !text.includes('"code":"lines_refused"');
 }
 
-/** How many values there are below lists under these keys, one in the other. */
+/** Counts the values below lists under these keys, one in the other. */
 function countBelow(json: Json, [key, ...rest]: readonly string[]): number {
   if (key === undefined) return json.kind === 'list' ? json.items.length : 1;
   if (json.kind !== 'object') return 0;
@@ -84,7 +87,7 @@ function countBelow(json: Json, [key, ...rest]: readonly string[]): number {
   return count;
 }
 
-/** Where the events of a body are, where what is there is known from its text. */
+/** Where the events of a body are, for formats whose events can be counted in the text. */
 const EVENTS_BELOW: ReadonlyMap<string, readonly string[]> = new Map([
   ['/v1/logs', ['resourceLogs', 'scopeLogs', 'logRecords']],
   ['/loki/api/v1/push', ['streams', 'values']],
@@ -101,13 +104,13 @@ for (const receiver of DOCUMENTS) {
   const { path, type } = receiver;
   test(`${path} stores or refuses each event of a mutated ${type}`, async () => {
     const property = fc.asyncProperty(choices, cuts, async (changes, cut) => {
-      // In a list, so that the whole of it can be changed, too.
+      // In a list, so that the whole value can be changed, too.
       const holder: Json = { kind: 'list', items: [readJson(String(receiver.body))] };
       for (const change of changes) mutate(holder, change);
       const [root] = holder.items;
       if (root === undefined || holder.items.length > 1) return;
       const below = EVENTS_BELOW.get(path);
-      // An object that became bytes by being wrapped is not looked into.
+      // A value that was turned into bytes is not searched.
       const isKnown = cut === null && below !== undefined && !hasBytesWithin(root);
       const body = cutOff(bytesOf(root), cut);
       await check(receiver, body, isKnown ? countBelow(root, below) : undefined);
@@ -116,7 +119,7 @@ for (const receiver of DOCUMENTS) {
   });
 }
 
-/** Whether there are containers whose text alone is known. */
+/** Whether some containers are available as text only. */
 function hasBytesWithin(json: Json): boolean {
   if (json.kind === 'bytes') return /^[[{]/.test(json.text);
   const values = json.kind === 'list' ? json.items : json.entries.map(([, value]) => value);
@@ -137,7 +140,7 @@ for (const receiver of RECEIVERS.filter(({ isLines }) => isLines)) {
         .toString('latin1')
         .split('\n')
         .filter((line) => line.trim() !== '').length;
-      // What is a document and what an action cannot be told from outside.
+      // The test cannot tell documents from actions.
       await check(receiver, body, receiver.path === '/_bulk' ? undefined : lineCount);
     });
     await fc.assert(property, { numRuns: runsOf(200) });

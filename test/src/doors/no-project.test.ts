@@ -48,7 +48,7 @@ test('the project is found by the source’s rule', async () => {
     '2 events name no project in project, where the source postgres.logs has it',
   );
   assert.equal(await warningOf('realtime.logs.prod', [inMetadata]), undefined);
-  // Each of them is in the answers of both projects.
+  // Each of the two projects' answers has one of these events.
   const mixed = { metadata: [{ project: 'alpha' }, { project: 'beta' }] };
   assert.equal(await warningOf('realtime.logs.prod', [mixed]), undefined);
   assert.equal(

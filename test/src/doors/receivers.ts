@@ -2,20 +2,20 @@ import { must } from '../../../engine/assert.ts';
 import type { HttpAnswer } from '../../support/http-client.ts';
 import type { ServiceUnderTest } from '../../support/service-under-test.ts';
 
-/** A place where logs are posted, in one of its formats, and a body of two events that it takes. */
+/** A receiver with one of its formats, and a body of two events that it accepts. */
 export type Receiver = {
   readonly path: string;
   readonly type: string;
   /**
-   * The letter `Q` stands in texts only, in keys and values, of each event: a test may put other bytes there. Of syslog,
-   * whose lengths count them, as many.
+   * The letter `Q` occurs only in texts, in keys and values, of each event. Tests replace it by
+   * other bytes; in syslog, whose frames have lengths, by as many.
    */
   readonly body: string | Buffer;
-  /** Whether each line of the body is a text of its own. */
+  /** Whether each line of the body is an independent text. */
   readonly isLines?: true;
 };
 
-/** A message of syslog, for a frame with its length before it. */
+/** A syslog message for a frame with a length prefix. */
 const FRAMED = '<13>1 2026-01-15T11:55:00+00:00 host app - - - Qa';
 
 /** Every receiver. */
@@ -41,7 +41,7 @@ export const RECEIVERS: readonly Receiver[] = [
     type: 'application/json',
     body: '{"resourceLogs":[{"resource":{},"scopeLogs":[{"logRecords":[{"body":{"stringValue":"Qa"}},{"body":{"intValue":"5"},"attributes":[{"key":"Qk","value":{"stringValue":"b"}}]}]}]}]}',
   },
-  // Two records, in a scope, in a resource: with the bodies "Qa" and "Qb".
+  // Two records in a scope in a resource, with the bodies "Qa" and "Qb".
   {
     path: '/v1/logs',
     type: 'application/x-protobuf',
@@ -97,13 +97,13 @@ export const RECEIVERS: readonly Receiver[] = [
   },
 ];
 
-/** What there is of a number of `/metrics`, for all sources together. */
+/** The current value of a metric, summed over all sources. */
 export async function countOf(service: ServiceUnderTest, name: string): Promise<number> {
   const { text } = await service.ask('GET', '/metrics');
   return sumIn(text, name);
 }
 
-/** Events stored and refused so far, one by one. */
+/** The numbers of events stored and refused so far. */
 export async function eventCounts(
   service: ServiceUnderTest,
 ): Promise<{ readonly stored: number; readonly refused: number }> {
@@ -122,14 +122,16 @@ function sumIn(metrics: string, name: string): number {
   return sum;
 }
 
-/** What an answer warns of, but for events without a project: those of most tests have none. */
+/**
+ * The warnings of an answer, except about events without a project, which most tests' events lack.
+ */
 export function warningsOf({ headers }: HttpAnswer): string | undefined {
   const text = String(headers['weir-warnings'] ?? '');
   const rest = text.replace(/(?:^|; )\d+ events? names? no project in .*$/, '');
   return rest === '' ? undefined : rest;
 }
 
-/** Posts a body where a receiver takes them. */
+/** Posts a body to a receiver. */
 export function postTo(
   service: ServiceUnderTest,
   { path, type }: Receiver,

@@ -3,31 +3,32 @@ import { after, before, test } from 'node:test';
 import { ServiceUnderTest } from '../../support/service-under-test.ts';
 import { countOf, postTo } from './receivers.ts';
 
-/** What receivers are posted: nothing, and JSON that none of them is known for. */
+/** Bodies for receivers: an empty one, and JSON that no receiver expects. */
 const STRANGERS = ['', '{}', '{"hello":1}', '[]', '42', '"x"'] as const;
 
 type Row = {
   readonly path: string;
   readonly type: string;
-  /** What says in the words of the format that there is no event: a success, and nothing is stored. */
+  /** A valid body without events, which succeeds and stores nothing. */
   readonly empty?: string;
-  /** Of each of STRANGERS the status and, of a success, how many events are stored. */
+  /** The status for each of STRANGERS and, for a success, how many events are stored. */
   readonly answers: readonly (number | readonly [status: number, stored: number])[];
-  /** What a 400 for `{"hello":1}` wants. */
+  /** What the 400 for `{"hello":1}` asks for. */
   readonly wants?: RegExp;
 };
 
 const LINES = {
   type: 'application/x-ndjson',
   empty: '\n\n',
-  // No line is no event. Any object is one, whatever its keys. What is none is refused, as an event.
+  // No line means no event. Any object is an event, whatever its keys. Other values are refused as
+  // events.
   answers: [[200, 0], [200, 1], [200, 1], 406, 406, 406],
 } as const;
 
 const BATCH = {
   type: 'application/json',
   empty: '{"batch":[]}',
-  // Events are under "batch" only: without it there are none to store.
+  // Events are only under "batch", so without it there is nothing to store.
   answers: [400, 400, 400, 400, 400, 400],
   wants: /the body must have \\?"batch\\?"; got \\?"hello\\?"/,
 } as const;
@@ -45,7 +46,7 @@ const ROWS: readonly Row[] = [
     path: '/v1/logs',
     type: 'application/json',
     empty: '{"resourceLogs":[]}',
-    // The protocol takes an empty request for a success.
+    // In this protocol an empty request is a success.
     answers: [400, [200, 0], 400, 400, 400, 400],
     wants: /a request to store logs must have \\"resourceLogs\\"; got \\"hello\\"/,
   },
@@ -53,7 +54,7 @@ const ROWS: readonly Row[] = [
     path: '/v1/logs',
     type: 'application/x-protobuf',
     empty: '',
-    // An empty request has no byte in protobuf. JSON is none of its messages.
+    // An empty protobuf request has no bytes. JSON is not protobuf.
     answers: [[200, 0], 400, 400, 400, 400, 400],
     wants: /the body is not an ExportLogsServiceRequest/,
   },
@@ -67,7 +68,7 @@ const ROWS: readonly Row[] = [
   {
     path: '/_bulk',
     type: 'application/x-ndjson',
-    // Elasticsearch refuses a bulk without an action, too, and so there is no empty one.
+    // Like Elasticsearch, it refuses a bulk request without an action, so there is no empty one.
     answers: [400, 400, 400, 400, 400, 400],
     wants: /expected an object; got \\"1\\"/,
   },
@@ -97,7 +98,7 @@ const ROWS: readonly Row[] = [
   {
     path: '/logs/cloud-event',
     type: 'application/json',
-    // The attributes are in headers, and the body is the data of one event, whatever it is.
+    // The attributes are in headers, and the body is the data of one event of any form.
     answers: [400, [200, 1], [200, 1], [200, 1], [200, 1], [200, 1]],
   },
   { path: '/logs/cloudflare', ...LINES },
@@ -132,7 +133,7 @@ test('OTLP ignores unknown names beside known ones, and refuses a body with unkn
   assert.match(alone[2], /a request to store logs must have .*resourceLogs.*; got .*logs/);
 });
 
-/** The status of an answer and how many events came to be stored. */
+/** The status of an answer, and how many events were stored. */
 async function outcome(row: Row, body: string): Promise<readonly [number, number, string]> {
   const before = await countOf(service, 'weir_ingested_events_total');
   const { status, text } = await postTo(service, { ...row, body }, body);

@@ -9,14 +9,14 @@ import { warningsOf } from './receivers.ts';
 const SOURCE = 'gotrue.logs.prod';
 const NOON_US = 1_768_478_100_000_000;
 
-/** A place where logs are posted, and how an event says there what and when it was. */
+/** A receiver, and how its events give a message and a time. */
 type Receiver = {
   readonly name: string;
   readonly path: string;
   readonly type: string;
   readonly body: (time: string, message: string) => string | Uint8Array;
   readonly headers?: (time: string) => Readonly<Record<string, string>>;
-  /** Which texts fit there; any unless given. */
+  /** The texts that its format allows; all by default. */
   readonly fits?: RegExp;
 };
 
@@ -156,7 +156,7 @@ function exportRequest(timeUnixNano: bigint, message: string): Uint8Array {
   return bytes;
 }
 
-/** Every text, and how far its time is from NOON_US. */
+/** Every text, with the difference of its time from NOON_US. */
 const READABLE: readonly (readonly [text: string, us: number])[] = [
   ['2026-01-15T11:55:00.123456789Z', 123_456],
   ['2026-01-15T11:54:60Z', 0],
@@ -230,7 +230,7 @@ async function stored(service: ServiceUnderTest): Promise<ReadonlyMap<string, Ev
   return new Map(result.map((event) => [event.event_message, event]));
 }
 
-/** How many timestamps could not be read so far, as `/metrics` says. */
+/** The number of unreadable timestamps so far, from `/metrics`. */
 async function unreadableCount(service: ServiceUnderTest): Promise<number> {
   const { text } = await service.ask('GET', '/metrics');
   const sample = /^weir_unreadable_timestamps_total\{source="gotrue\.logs\.prod"\} (\d+)$/m;

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { must } from '../../../engine/assert.ts';
 import { ServiceUnderTest } from '../../support/service-under-test.ts';
 
-/** An event of the year before, in the words of one kind of sender, and the answer to it. */
+/** An event of the year before in one sender's format, and the answer to it. */
 type Post = {
   readonly path: string;
   readonly type?: string;
@@ -46,7 +46,7 @@ const POSTS: readonly Post[] = [
     body: JSON.stringify({ streams: [{ stream: {}, values: [[`${OLD_S}000000000`, 'a']] }] }),
     status: 400,
   },
-  // These tell it inside of an answer: in an item, and in `partialSuccess`.
+  // These report it inside the answer: in an item, and in `partialSuccess`.
   {
     path: '/_bulk',
     type: 'application/x-ndjson',

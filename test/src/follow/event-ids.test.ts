@@ -34,7 +34,7 @@ test('ids of consecutive numbers look unrelated, and two ids of one number diffe
   const blocks = Array.from({ length: 1000 }, (_, number) =>
     Buffer.from(ids.createId('a', number >> 1), 'base64url').toString('hex'),
   );
-  // Of 1000 random texts of 64 bits no two are equal but for a chance of 2^-45.
+  // Two of 1000 random 64-bit texts are equal with a chance of 2^-45.
   for (const half of [0, 16]) {
     assert.equal(new Set(blocks.map((block) => block.slice(half, half + 16))).size, blocks.length);
   }

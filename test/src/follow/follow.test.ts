@@ -28,12 +28,12 @@ after(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Starts the service on the folder of this file, where it left off. */
+/** Restarts the service on the folder of this file. */
 async function restart(): Promise<void> {
   service = await ServiceUnderTest.start({ DATA_DIR: folder });
 }
 
-/** An event with an id of its own; its time says nothing of when it comes in. */
+/** An event with a unique id. Its time does not determine its arrival. */
 function eventOf(project: string, minutesAgo = 1): JsonObject & { readonly id: string } {
   eventCount += 1;
   const timestamp = us(NOW) - minutesAgo * 60_000_000;
@@ -55,7 +55,7 @@ function follow(
   return EventStream.open(service.url + path, { 'X-API-KEY': TOKEN, ...headers });
 }
 
-/** Which events they are. */
+/** The ids of events. */
 function idsOf(events: readonly StreamEvent[]): string[] {
   return events.map(({ event, data }) => {
     assert.equal(event, 'message', data);
@@ -189,7 +189,7 @@ test('the last events, or those since a time, come first on request', async () =
   assert.deepEqual(idsOf(await last.take(2)), namesOf(events.slice(1)));
   const none = await follow({ last: '0' });
   await none.emptied(1);
-  // Of a project with fewer than were asked for all there are.
+  // For a project with fewer events than requested, all are returned.
   const few = await follow({ last: '100', project: 'gamma' });
   assert.equal((await few.take(2)).length, 2);
   const since = await follow({ since: new Date((us(NOW) - 20 * 60e6) / 1000).toISOString() });
@@ -262,7 +262,7 @@ test('a token follows only what it may read', async () => {
     ...eventOf('nobody'),
     metadata: projects.map((project_ref) => ({ project_ref })),
   });
-  // What belongs to several projects belongs to none of them alone.
+  // An event of several projects belongs to none of them alone.
   const events = [of('beta'), of('alpha', 'beta'), of('alpha', 'alpha'), of(), of('alpha')];
   await post(events, RELAY);
   assert.deepEqual(idsOf(await all.take(5)), namesOf(events));
@@ -284,7 +284,7 @@ test('a token of one project cannot learn from ids how many events others have',
     });
   const mine = eventOf('alpha');
   await post([eventOf('beta'), eventOf('beta'), mine, eventOf('beta')], 'postgREST.logs.prod');
-  // From each number the same follows: where the own event stands among the others stays unknown.
+  // The same events follow each number, so the position of the token's own event stays hidden.
   for (const number of ['1', '2', '3', '4', '5', '999']) {
     const stream = await open({ 'Last-Event-ID': number });
     const [gap, event] = await stream.take(2);
@@ -292,7 +292,8 @@ test('a token of one project cannot learn from ids how many events others have',
     assert.equal(JSON.parse(event!.data).id, mine.id);
     stream.close();
   }
-  // Two ids of one place differ, too: whoever compares them cannot see whether others sent something.
+  // Two ids of one position also differ, so that comparing them does not show whether others sent
+  // something.
   const ids = new Set<string>();
   for (let times = 0; times < 3; times++) {
     const stream = await open();

@@ -17,16 +17,16 @@ const [SOURCE] = BUILT_IN_SOURCES;
 
 const IDS = new EventIds(InstanceKey.random());
 
-/** How many events there were up to the one with this id. */
+/** The number of the event with this id. */
 const numberOf = (id: string): number | undefined => IDS.findNumber(SOURCE!.name, id);
 
 /** Begins to follow with the token of a tenant. */
 type Open = (tenant?: string) => Promise<EventStream>;
 
-/** Followers over a source whose events are numbers, each of so many bytes. */
+/** Followers of a source whose events are numbers, each of this many bytes. */
 class FollowersUnderTest {
   readonly followers: Followers;
-  /** The tenant is the path; one with a query begins with the last events. */
+  /** The path is the tenant; with a query, the follower starts from the last events. */
   readonly #server = createServer(({ url = '/' }, response) => {
     const [path = '', query] = url.split('?');
     const events = { source: SOURCE!, reach: EVERYTHING, tenant: path.slice(1) };
@@ -38,7 +38,10 @@ class FollowersUnderTest {
   });
   /** The numbers that pages were read after. */
   readonly reads: number[] = [];
-  /** Of those who look for the last events, which never are found here: aborted when nobody waits. */
+  /**
+   * Signals of searches for the last events, which never succeed here. They abort when no caller
+   * waits.
+   */
   readonly openings: AbortSignal[] = [];
   failure: ServiceError | undefined;
   #lastNumber = 0;
@@ -50,7 +53,7 @@ class FollowersUnderTest {
       readonly heldBytesMax?: number;
       readonly times?: Partial<FollowTimes>;
       readonly eventBytes?: number;
-      /** Whether the follower may have none of the events. */
+      /** Whether all events belong to others. */
       readonly isOfOthers?: boolean;
     } = {},
   ) {
@@ -214,7 +217,7 @@ test('heartbeats have their own times, whatever others post', async (context) =>
     assert.deepEqual(under.reads, [0, 1, 2, 3, 4, 5, 6]);
     under.followers.close();
     assert.deepEqual(await stream.end(), []);
-    // One block begins the stream, and one ends it; of 3150 ms there are 3 heartbeats.
+    // One block starts the stream and one ends it; 3150 ms have 3 heartbeats.
     assert.equal(stream.emptyCount, 1 + 3 + 1);
     assert.equal(numberOf(stream.lastId), 7);
   });
@@ -244,13 +247,13 @@ test('events that a follower has not read stay in the store', async () => {
     await stream.emptied(1);
     stream.response.pause();
     under.publish(500);
-    // Until nothing more is read, for some turns.
+    // Until nothing has been read for some turns.
     for (let [turns, seen] = [0, 0]; turns < 200; turns++) {
       await new Promise((resolve) => setTimeout(resolve, 1));
       if (under.reads.length !== seen || seen === 0) turns = 0;
       seen = under.reads.length;
     }
-    // What the connection took, in memory of the system, and one event more.
+    // What the connection buffered in the system, and one event more.
     assert.ok(under.reads.length < 100, `${under.reads.length} of 500 were read`);
   });
 });
@@ -270,7 +273,7 @@ test('a page waits until unread pages of others leave room for it', async () => 
     slow.close();
     const [event] = await quick.take(1);
     assert.equal(numberOf(event!.id), 2);
-    // Its page was not kept, but read again.
+    // Its page was dropped and read again.
     assert.deepEqual(under.reads.slice(1), [1, 1]);
   });
 });

@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http';
 import { test } from 'node:test';
 import { AnswerBudget } from '../../../src/http/answer-budget.ts';
 
-/** As much of an answer under way as is looked at; `leave` ends it. */
+/** The part of a response that the budget uses. `leave` ends it. */
 class Leaving extends EventEmitter {
   destroyed = false;
 

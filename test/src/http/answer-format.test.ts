@@ -29,7 +29,7 @@ const variant = (digit: string, name: string, header = ''): string =>
 const FILES = {
   LOGS,
   KEPT: variant('2', 'app.kept', '\n-- cache: 60s'),
-  /** Its own name ends as a format does. */
+  /** Its own name has the extension of a format. */
   NAMED: variant('3', 'app.logs.csv').replace('SELECT e.id, e', "SELECT 'own' AS own, e"),
 };
 
@@ -76,7 +76,7 @@ after(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** The answer to a call of a project, as the header `Accept` has it. */
+/** Calls for a project with this `Accept` header. */
 function call(
   path: string,
   headers: Readonly<Record<string, string>> = {},
@@ -214,7 +214,7 @@ test('Accept is weighed by weight, then by the more specific range, then JSON fi
 
 const MANY = 3_000;
 
-/** Events of a project that has many. */
+/** Posts many events of one project. */
 async function postMany(): Promise<void> {
   const events = Array.from({ length: MANY }, (_, index) => ({
     id: `m${String(index).padStart(5, '0')}`,

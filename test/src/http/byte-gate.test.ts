@@ -5,10 +5,10 @@ import { ByteGate, type ByteGateOptions } from '../../../src/http/byte-gate.ts';
 import { FLOOD_WAITING_MIN, RECENT_TENANTS_MS } from '../../../src/limits.ts';
 import { budgetOf } from '../../support/budget.ts';
 
-/** In so many turns of the event loop everything comes and goes that needs no more time. */
+/** After this many turns of the event loop, everything that needs no more time has happened. */
 const SETTLED_TURNS = 10;
 
-/** `a2` stands for work of tenant a and of two bytes, which says so when it is let in. */
+/** `a2` is work of tenant a and of two bytes. It is recorded when it is admitted. */
 class SharedGate {
   nowMs = 0;
   readonly inside: string[] = [];
@@ -33,7 +33,7 @@ class SharedGate {
   }
 }
 
-/** Enters for each size in turn; tells which have been let in. */
+/** Enters with each size in turn, and returns which were admitted. */
 function entering(
   gate: ByteGate,
   sizes: readonly number[],
@@ -53,7 +53,7 @@ test('work is admitted up to the limit, and the rest in order as room becomes fr
   assert.deepEqual(inside, [0, 1]);
   gate.leave(4);
   await settle();
-  // The last would fit, but it waits for the one before it.
+  // The last would fit, but waits for the one before it.
   assert.deepEqual(inside, [0, 1, 2]);
   gate.leave(6);
   await settle();
@@ -79,7 +79,7 @@ test('work larger than the limit is admitted alone', async () => {
 test('a tenant that is alone fills the gate, and beside others it gets as much as is free of the shared part', async () => {
   const gate = new SharedGate();
   assert.deepEqual(await gate.enter('a60', 'a30'), ['a60', 'a30']);
-  // A newcomer does not wait for what is inside, and what comes behind does.
+  // A newcomer does not wait for admitted work, and later work waits.
   assert.deepEqual(await gate.enter('b2', 'a1', 'b2'), ['b2']);
   assert.deepEqual(await gate.leave('a60'), []);
   assert.deepEqual(await gate.leave('a30'), ['b2', 'a1']);
@@ -102,14 +102,14 @@ test('a tenant is alone again when the others have not posted for some time', as
   assert.deepEqual(await gate.enter('a8'), ['a8', 'a8', 'a8']);
 });
 
-/** A gate whose clock and timers move only when the test says so. */
+/** A gate whose clock and timers the test controls. */
 class DrivenGate {
   nowMs = 0;
   readonly gate: ByteGate;
-  /** When each work was let in, in order, as `tenant` and milliseconds. */
+  /** The time at which each work was admitted, in order. */
   readonly entered: { readonly tenant: string; readonly ms: number }[] = [];
   readonly #timers: MockTimers;
-  /** Timers know whole milliseconds. */
+  /** Timers have whole milliseconds. */
   #tickedMs = 0;
 
   constructor(
@@ -122,7 +122,7 @@ class DrivenGate {
     this.gate = new ByteGate({ ...options, nowMs: readMs });
   }
 
-  /** Enters so many works, each of which leaves in the turn after it was let in. */
+  /** Enters this many works, each of which leaves in the turn after its admission. */
   work(tenant: string, bytes: number, count: number): void {
     for (let work = 0; work < count; work++) {
       void this.gate.enter(bytes, tenant).then(() => {
@@ -132,7 +132,10 @@ class DrivenGate {
     }
   }
 
-  /** Has everything done that needs no more time, then moves the clock by a millisecond, so often. */
+  /**
+   * Does everything that needs no more time, then advances the clock by a millisecond, this many
+   * times.
+   */
   async pass(ms: number): Promise<void> {
     for (let passed = 0; passed < ms; passed++) {
       await this.settle();
@@ -151,7 +154,7 @@ class DrivenGate {
 test('a tenant that floods beside another pauses between its works', async (context) => {
   const driven = new DrivenGate(context, { bytesMax: 100, floodBytesPerMs: 1 });
   driven.work('quiet', 10, 1);
-  // Ten fill the gate, the others wait.
+  // Ten works fill the gate, the others wait.
   driven.work('flood', 10, 20);
   await driven.pass(1000);
   const floodMs = driven.entered.filter(({ tenant }) => tenant === 'flood').map(({ ms }) => ms);
@@ -173,7 +176,7 @@ test('if all tenants flood, none pauses', async (context) => {
   assert.ok(driven.entered.length >= 20, `${driven.entered.length} works took no rest`);
 });
 
-/** How many random clocks move while turns are given out. */
+/** The number of random clocks that advance while turns are given. */
 const CLOCKS = budgetOf('WEIR_GATE_CLOCKS', { fast: 20, all: 100 });
 
 test('a paused tenant continues even if the clock advances while turns are given', async (context) => {

@@ -12,7 +12,7 @@ import {
   withApp,
 } from '../harness.ts';
 
-/** The values of the parameters as the engine got them. */
+/** The values of the parameters that the engine got. */
 async function valuesOf(app: TestApp, query: string): Promise<Record<string, unknown>> {
   const answer = await ask(app, { path: `/api/endpoints/app.stats?${query}` });
   assert.equal(answer.status, 200, answer.text);

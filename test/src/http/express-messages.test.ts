@@ -14,7 +14,7 @@ test('requests and responses keep their original prototypes', async () => {
   };
   app.get('/path', (incoming, response) => {
     note(incoming, response);
-    // What Express adds to them is there, and what a response is to Node.
+    // They have Express's methods, and the response is Node's.
     response
       .status(201)
       .set('X-Path', incoming.path)

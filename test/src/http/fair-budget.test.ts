@@ -58,7 +58,7 @@ test('whatever tenants hold and release, the total is never exceeded and a newco
         else if (budget.hold(bytes, tenant)) own.push(bytes);
         const all = [...held.values()].flat().reduce((sum, size) => sum + size, 0);
         equal(budget.heldBytes, all);
-        // Each of four leaves half of what it finds, but for one body.
+        // Each of four leaves half of what it finds, give or take one body.
         ok(budget.freeBytes >= 1000 / 16 - 20, `${budget.freeBytes} bytes are free`);
       }
       ok(budget.hold(20, 'new'));

@@ -27,7 +27,7 @@ test('an unknown name is reported with the nearest known one', async () => {
     ['ingest, all', POST, 'postgres.logs'],
     ['query, all', TAIL, 'postgres.logs'],
     ['query, all', CALL, 'usage.api-counts'],
-    // It finds what all find, but for the rows of other projects.
+    // The list is complete, except for the rows of other projects.
     ['query, alpha', CALL, 'usage.api-counts'],
   ] as const) {
     const [method, path, body] = what;

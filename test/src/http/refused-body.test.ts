@@ -8,7 +8,7 @@ import { fakeIntake, PUBLIC, type Stored, withApp } from '../harness.ts';
 
 const LOGS = '/api/logs?source_name=postgres.logs';
 
-/** What is heard of a post of which only the headers have been sent. */
+/** A post of which only the headers have been sent, and what is received for it. */
 class HeadOnly {
   readonly #socket: Socket;
   #text = '';
@@ -22,12 +22,12 @@ class HeadOnly {
     this.#socket.write(`${lines.join('\r\n')}\r\n\r\n`);
   }
 
-  /** The whole answer, body and all. */
+  /** The whole answer with its body. */
   answer(): Promise<string> {
     return this.told('\r\n\r\n{');
   }
 
-  /** What has come, once this is in it. */
+  /** What was received so far, once it contains this part. */
   async told(part: string): Promise<string> {
     while (!this.#text.includes(part)) await once(this.#socket, 'data');
     return this.#text;
@@ -98,7 +98,7 @@ test('a body of unknown length is refused as soon as it exceeds the room', async
     post.send(`200\r\n${'x'.repeat(512)}\r\n`);
     assert.match(await post.answer(), /^HTTP\/1\.1 429 /);
     post.close();
-    // What it held is free again.
+    // The bytes it held are free again.
     const next = new HeadOnly(app.port, ['Content-Length: 1000']);
     next.send('5'.repeat(1000));
     assert.match(await next.answer(), /^HTTP\/1\.1 406 /);

@@ -141,7 +141,7 @@ test('the root describes the service and its paths, without a token, also during
       const linked = await ask(app, { path, headers: { 'X-API-KEY': undefined } });
       assert.equal(linked.status, 200, path);
     }
-    // Whoever brings a wrong token learns the same.
+    // A wrong token gives the same answer.
     const wrong = await ask(app, { path: '/', headers: { 'X-API-KEY': 'wrong' } });
     assert.deepEqual(wrong.json, answer.json);
   });

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { ServiceError } from '../../../src/errors.ts';
 import { SecondTry } from '../../../src/http/second-try.ts';
 
-/** Fails as often as it is told to, and counts how often it was tried. */
+/** Fails this many times, and counts the attempts. */
 function failing(times: number, error: Error): { readonly attempt: () => void; count: number } {
   const state = {
     count: 0,

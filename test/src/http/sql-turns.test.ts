@@ -5,7 +5,7 @@ import { workOnSql } from '../../../src/http/sql-turns.ts';
 import { WorkTurns } from '../../../src/http/work-turns.ts';
 import { CALLER_SQL_WAITING_MAX } from '../../../src/limits.ts';
 
-/** Each look at the clock takes a millisecond. */
+/** Turns whose clock advances by a millisecond at each reading. */
 function slowTurns(): WorkTurns {
   let nowMs = 0;
   return new WorkTurns(() => ++nowMs);
@@ -15,7 +15,7 @@ function call(tenant: string, isGone = () => false) {
   return { sql: 'SELECT 1', tenant, isGone };
 }
 
-/** Work of two pieces, the first of which is nothing. */
+/** Work in two pieces, of which the first is empty. */
 function* once<T>(work: () => T): Pieces<T> {
   yield;
   return work();

@@ -56,7 +56,7 @@ after(async () => {
   await Promise.all(folders.map((folder) => rm(folder, { recursive: true })));
 });
 
-/** The header of an answer, of a whole one and of one that was cut. */
+/** The header of an answer, for a complete one and a cut one. */
 async function headerOf(
   service: ServiceUnderTest,
   call: {

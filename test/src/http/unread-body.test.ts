@@ -27,7 +27,7 @@ for (const [what, line, headers] of [
         ...headers,
       ];
       socket.write(`${lines.join('\r\n')}\r\n\r\n${'x'.repeat(10_000)}`);
-      // Another is answered meanwhile: the first has been looked at by then.
+      // Other requests are answered meanwhile, so the first has been read by then.
       for (let turn = 0; turn < 5; turn++) await ask(app, { path: '/health' });
       assert.equal(text, '');
       socket.write('x'.repeat(10_000));

@@ -8,7 +8,7 @@ import {
   WORK_TURN_MS_MAX,
 } from '../../../src/limits.ts';
 
-/** Turns, and work for them that takes as long as one turn may. */
+/** Turns, and work that takes as long as one turn may. */
 class Stage {
   readonly begun: string[] = [];
   #nowMs = 0;

@@ -10,7 +10,7 @@ import { openBackend } from '../../../src/store/log-backend.ts';
 import { packageVersion } from '../../../src/version.ts';
 import { ask, NOW_US, PRIVATE, PUBLIC, post } from '../harness.ts';
 
-/** Two services in one process: what one counts, the other does not. */
+/** Two services in one process, which count separately. */
 let services: readonly Service[] = [];
 let folder: string;
 let app: { readonly port: number };
@@ -63,7 +63,7 @@ async function scrape(of: { readonly port: number }): Promise<ReadonlyMap<string
   );
 }
 
-/** What `work` adds to each of the samples named. */
+/** The increase of the named samples by `work`. */
 async function growth(
   names: readonly string[],
   work: () => Promise<unknown>,
@@ -263,7 +263,7 @@ test('a delay of the event loop appears in the next scrape only', async () => {
   const name = 'nodejs_eventloop_lag_max_seconds';
   const max = (await scrape(app)).get(name)!;
   assert.ok(max > 0.25 && max < 5, `${max}`);
-  // Nothing is late for that long again; a busy machine may need some scrapes to show it.
+  // On a busy machine it may take some scrapes until no long delay occurs.
   while ((await scrape(app)).get(name)! >= max);
 });
 

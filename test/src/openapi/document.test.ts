@@ -92,7 +92,7 @@ for (const [profile, of] of [
         ),
       ];
       for (const { schema, example } of bodies) {
-        // An unknown keyword or a reference to nothing is thrown.
+        // Throws for an unknown keyword or a dangling reference.
         const problem = document.problemOf(schema, example);
         if (example !== undefined) equal(problem, undefined, object.operationId);
         count += 1;
@@ -124,7 +124,7 @@ test('each documented path accepts the documented methods and no others', async 
   const byId = document.text.paths['/api/endpoints/{idOrName}'] ?? {};
   for (const [path, item] of Object.entries(document.text.paths)) {
     const allowed = new Set<string>();
-    // The one part of a path that has two meanings has other methods in each.
+    // This part of a path has two meanings, with different methods.
     for (const text of ['logs.all', ID]) {
       const { headers } = await ask(
         { port },
@@ -132,7 +132,7 @@ test('each documented path accepts the documented methods and no others', async 
       );
       for (const method of String(headers.allow).split(', ')) allowed.add(method);
     }
-    // The name of an endpoint stands where an id may, too.
+    // The name of an endpoint may replace an id.
     const isName = /^\/api\/endpoints\/[^/{]+$/.test(path);
     const changing = isName ? Object.keys(byId).filter((method) => !/get|post/.test(method)) : [];
     const methods = [...Object.keys(item), ...changing].map((method) => method.toUpperCase());
@@ -195,7 +195,7 @@ test('parameters have their types, defaults and listed values, and names to fall
   deepEqual(Object.keys(body['properties'] as object), names);
 });
 
-/** Requests and the statuses they are answered with, in the profile `default`. */
+/** Requests and their statuses in the profile `default`. */
 const REQUESTS: readonly (readonly [number, Ask & { readonly template?: string }])[] = [
   [200, { path: '/api/endpoints/app.kinds?project=a&share=0.5' }],
   [200, { path: '/api/endpoints/app.kinds?ref=a&explain=true' }],

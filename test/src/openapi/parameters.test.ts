@@ -42,7 +42,7 @@ function isTaken(parameter: ParameterDefinition, text: string): boolean {
 
 const DIGITS = '0123456789';
 
-/** Values of JSON near what the types mean, within each and outside. */
+/** JSON values near the limits of each type, inside and outside. */
 const anyValue: fc.Arbitrary<unknown> = fc.oneof(
   fc.integer(),
   fc.maxSafeInteger(),
@@ -77,10 +77,10 @@ for (const type of PARAMETER_TYPES) {
       const isJson = ajv.compile(jsonSchema(parameter));
       fc.assert(
         fc.property(anyValue, (value) => {
-          // The validator's own `int64` is any whole number.
+          // The validator's `int64` accepts any whole number.
           if (type === 'int64' && Math.abs(Number(value)) >= 2 ** 63) return;
           const text = String(value);
-          // An empty text of a query string is no value, whatever the schema.
+          // An empty text in a query string counts as absent, whatever the schema.
           if (isText(value) && text !== '') ok(isTaken(parameter, text), `${text} in a URL`);
           if (isJson(value) && text !== '') ok(isTaken(parameter, text), `${text} in a body`);
           if (isText(value)) takenCount += 1;
@@ -106,7 +106,7 @@ for (const type of PARAMETER_TYPES) {
               : parameter.values === undefined
                 ? known
                 : text;
-          // A number of JavaScript holds no whole number beyond 2^53.
+          // JavaScript numbers are not exact beyond 2^53.
           if (typeof written !== 'bigint') ok(isText(written), `${text} as ${String(written)}`);
         }),
         { numRuns: 500 },

@@ -14,7 +14,7 @@ import { ask, post } from '../harness.ts';
 
 const EDGE = '/api/logs?source_name=cloudflare.logs.prod';
 const PROJECTS = ['p', 'q'];
-/** Too long, and too different, to be kept in fewer bytes than they have. */
+/** Texts that are too long and too different to be compressed. */
 const MESSAGES = ['first of p', 'second of p', 'third of p'].map((text) => `${text} `.repeat(20));
 
 type Event = { readonly event_message: string | null; readonly metadata: unknown };
@@ -23,7 +23,7 @@ function callOf(project: string): { readonly path: string } {
   return { path: `/api/endpoints/logs.all?project=${project}&project_tier=PRO` };
 }
 
-/** Turns one bit in the block of a slice, where it lies in the file. */
+/** Flips one bit in the block of a slice in the file. */
 async function turnBit(path: string, slice: Slice): Promise<void> {
   const file = await SegmentFile.open(new NodeDisk(), path);
   const block = listBlocks(file.envelope).find(({ offset }) => offset === slice[0])!;
@@ -32,7 +32,7 @@ async function turnBit(path: string, slice: Slice): Promise<void> {
   await writeFile(path, bytes);
 }
 
-/** Where the bytes of the messages are. */
+/** Finds the bytes of the messages. */
 async function sliceOfMessages(path: string): Promise<Slice> {
   const { messages } = await (await SegmentFile.open(new NodeDisk(), path)).footer();
   const { packing } = messages.strings;
@@ -40,13 +40,13 @@ async function sliceOfMessages(path: string): Promise<Slice> {
   return packing.bytes;
 }
 
-/** The warning of an answer that lacks rows of the day of a time. */
+/** The warning of an answer that lacks rows of a time's day. */
 function missingOf(timeUs: number): RegExp {
   const day = new Date(timeUs / 1000).toISOString().slice(0, 10);
   return new RegExp(`^rows or values are missing, because stored logs were damaged, of ${day}$`);
 }
 
-/** How many places of each kind `/metrics` counts. */
+/** The number of damaged places of each kind in `/metrics`. */
 async function damagedPlaces(app: { readonly port: number }): Promise<string[]> {
   const { text } = await ask(app, { path: '/metrics' });
   const samples = text.matchAll(/^weir_damaged_places_total\{kind="(\w+)"\} (\d+)$/gm);
@@ -67,7 +67,7 @@ test('damage that a query finds loses only the damaged values, and is reported',
     assert.equal(whole.length, MESSAGES.length);
     await storeAll(first.backend, first.clock.us);
     await first.service.stop();
-    // Of what is stored nothing is in memory after a start, as nothing is that was evicted.
+    // After a start, no stored block is in memory, as after an eviction.
     const { service, entries, storePath, ...app } = await startedOn(dataDir);
     try {
       const folder = join(storePath, 'segments', 'cloudflare.logs.prod');
@@ -87,7 +87,7 @@ test('damage that a query finds loses only the damaged values, and is reported',
       assert.equal(status, 'degraded');
       assert.deepEqual([damage.places, damage.columns_lost, damage.segments_lost], [1, 1, 0]);
       const [moved] = await readdir(join(storePath, 'quarantine'));
-      // Anyone may read it: it counts the files, and names none.
+      // The health is public: it counts the files and names none.
       assert.equal(damage.quarantined, 1);
       assert.equal(health.text.includes(moved!), false, health.text);
       assert.match(health.text, /weir verify names the files/);
@@ -97,11 +97,11 @@ test('damage that a query finds loses only the damaged values, and is reported',
         told.map(({ level, file }) => [level, file]),
         [['error', path]],
       );
-      // The damaged file is kept for a person, and what is left of it is in another.
+      // The damaged file is kept for the operator, and what is left of it is in another file.
       assert.equal((await readdir(join(storePath, 'quarantine'))).length, 1);
       const left = await readdir(folder);
       assert(left.length === 1 && left[0] !== name, String(left));
-      // A post that comes after is taken, and the next answer has both.
+      // A later post is accepted, and the next answer has both.
       const later = { project: 'p', event_message: 'later', metadata: {} };
       assert.equal((await post(app, EDGE, later)).status, 200);
       const all: readonly Event[] = (await ask(app, callOf('p'))).json.result;

@@ -14,14 +14,14 @@ const LEAPT_US = NOW_US + 2400 * HOUR_US;
 const NOTHING = Number.NEGATIVE_INFINITY;
 const PATH = '/data/clock';
 
-/** A disk on which a process found the clock trusted. */
+/** A disk with the state of a trusted clock. */
 async function trustedDisk(): Promise<MemoryDisk> {
   const disk = new MemoryDisk();
   await new ClockFile(disk, '/data').write(trustedState(NOW_US));
   return disk;
 }
 
-/** The clock of one process on a disk; `run` moves the monotonic clock. */
+/** The clock of one process on a disk. `run` advances the monotonic clock. */
 class Process {
   readonly entries: LogEntry[] = [];
   readonly clock: DurableClock;
@@ -38,14 +38,14 @@ class Process {
     return this.entries.map(({ event }) => event);
   }
 
-  /** A start: the time for it, and the one after it. */
+  /** Starts; returns the retention time for the recovery and the one after it. */
   async start(nowUs: number, newestStoredUs?: number): Promise<readonly [number, number]> {
     const recoveryUs = await this.clock.recover(nowUs);
     this.clock.begin(nowUs, newestStoredUs);
     return [recoveryUs, this.clock.tick(nowUs)];
   }
 
-  /** The time after the service has run for `us`, at `nowUs` then. */
+  /** Runs the service for `us`, and returns the retention time at `nowUs`. */
   run(us: number, nowUs: number): number {
     this.#monotonicMs += us / 1000;
     return this.clock.tick(nowUs);
@@ -58,7 +58,7 @@ test('the wait is on disk: it begins once, continues over restarts and ends once
   assert.deepEqual(await first.start(NOW_US), [NOW_US, NOW_US]);
   await first.clock.close();
   const second = new Process(disk);
-  // The newest event was stamped by the wrong clock: it does not count.
+  // The newest event has the wrong clock's time, so it does not count.
   assert.deepEqual(await second.start(LEAPT_US, LEAPT_US), [NOTHING, NOTHING]);
   assert.equal(second.run(20 * HOUR_US, LEAPT_US + 20 * HOUR_US), NOTHING);
   assert.deepEqual(second.entries, [
@@ -121,7 +121,7 @@ test('without a state, nothing is deleted for a day, and the newest stored event
     assert.equal(process.run(24 * HOUR_US - 1000, NOW_US + 24 * HOUR_US - 1000), NOTHING);
     assert.equal(process.run(1000, NOW_US + 24 * HOUR_US), NOW_US + 24 * HOUR_US);
   }
-  // An event of the future does not make a leap to it right.
+  // An event from the future does not make a leap to its time trusted.
   const early = new Process(new MemoryDisk());
   await early.start(NOW_US, LEAPT_US);
   assert.equal(early.run(1000, LEAPT_US), NOTHING);

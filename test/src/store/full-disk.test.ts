@@ -19,7 +19,7 @@ const EDGE = '/api/logs?source_name=cloudflare.logs.prod';
 const CALL = { path: '/api/endpoints/logs.all?project=p&project_tier=PRO' };
 const EVENT = { project: 'p', event_message: 'hello', metadata: {} };
 
-/** A disk that makes files and has no room for their bytes, while it is full. */
+/** A disk that, while it is full, creates files but cannot write bytes. */
 class FullDisk extends ForwardingDisk {
   isFull = true;
 
@@ -38,7 +38,7 @@ class FullDisk extends ForwardingDisk {
   }
 }
 
-/** A data folder in which one event is stored. */
+/** A data folder with one stored event. */
 async function withStored(use: (dataDir: string) => Promise<void>): Promise<void> {
   const dataDir = await mkdtemp(join(tmpdir(), 'weir-full-'));
   try {
@@ -126,7 +126,7 @@ test('a start that has to write on a full disk fails with the path and advice', 
   }
 });
 
-/** A file system of 1 MiB in the memory, mounted while `use` runs. */
+/** A file system of 1 MiB in memory, mounted while `use` runs. */
 async function withSmallDisk(use: (folder: string) => Promise<void>): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'weir-small-'));
   execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', folder]);
@@ -138,7 +138,7 @@ async function withSmallDisk(use: (folder: string) => Promise<void>): Promise<vo
   }
 }
 
-/** Writes until there is no byte left. */
+/** Writes until no byte is free. */
 function fill(path: string): void {
   const file = openSync(path, 'w');
   try {

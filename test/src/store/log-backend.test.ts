@@ -21,7 +21,9 @@ const SOURCE = 'postgres.logs';
 
 type Opened = { readonly backend: Backend; readonly entries: readonly LogEntry[] };
 
-/** A data folder, and the machine's two clocks for the backends that are opened on it one after another. */
+/**
+ * A data folder and the machine's two clocks, for backends that are opened on it one after another.
+ */
 class Machine {
   readonly dataDir: string;
   nowUs = NOW_US;
@@ -31,7 +33,7 @@ class Machine {
     this.dataDir = dataDir;
   }
 
-  /** Works over a backend that was recovered, and closes it. */
+  /** Calls `work` with a recovered backend and closes it. */
   async open(
     work: (opened: Opened) => Promise<void>,
     { isApart = false, disk }: { readonly isApart?: boolean; readonly disk?: Disk } = {},
@@ -52,7 +54,7 @@ class Machine {
     }
   }
 
-  /** The service runs for a while, and ticks. */
+  /** Runs the service for this time with ticks. */
   run(backend: Backend, us: number): void {
     this.nowUs += us;
     this.#monotonicMs += us / 1000;
@@ -60,7 +62,7 @@ class Machine {
   }
 }
 
-/** Bytes from which a body is decoded in a thread of its own: all bodies are. */
+/** Makes every body large enough to be decoded in a separate thread. */
 const APART = 0;
 
 async function onMachine(work: (machine: Machine) => Promise<void>): Promise<void> {
@@ -81,7 +83,7 @@ async function post(backend: Backend, nowUs: number, source = SOURCE): Promise<v
 
 const countOf = (backend: Backend) => backend.intake.sizes().get(SOURCE)!.events;
 
-/** Seals what is open, and lets the machine's time go on by as much as that takes. */
+/** Seals open segments and advances the machine's time as far as necessary. */
 async function seal(machine: Machine, backend: Backend): Promise<void> {
   machine.run(backend, 0);
   machine.run(backend, SEAL_AGE_US);
@@ -117,7 +119,7 @@ test('a clock that is years ahead at each start deletes nothing until it is set,
     await machine.open(async ({ backend }) => {
       machine.nowUs -= 1000 * DAY_US;
       machine.run(backend, 1000);
-      // One in a segment file, one in the log alone.
+      // One event is in a segment file, one in the log only.
       await post(backend, machine.nowUs);
       await seal(machine, backend);
       await post(backend, machine.nowUs);
@@ -134,7 +136,7 @@ test('a clock that is years ahead at each start deletes nothing until it is set,
 test('an event with a wrong clock’s time does not make a restart delete the others', async () => {
   await onMachine(async (machine) => {
     await machine.open(async ({ backend }) => {
-      // One in a segment file, one in the log alone.
+      // One event is in a segment file, one in the log only.
       await post(backend, machine.nowUs);
       await seal(machine, backend);
       await post(backend, machine.nowUs);
@@ -154,7 +156,7 @@ test('an event with a wrong clock’s time does not make a restart delete the ot
       machine.run(backend, CLOCK_HELD_US_MIN / 4);
       assert.deepEqual(eventsOf(entries), ['clock_ahead', 'clock_trusted']);
     });
-    // What was in the log alone is past the retention now, too.
+    // The event that was only in the log is past the retention now, too.
     await machine.open(async ({ backend }) => assert.equal(countOf(backend), 1));
   });
 });
@@ -232,7 +234,7 @@ test('posts decoded in a separate thread are stored, counted, refused and recove
   });
 });
 
-/** No file of a segment can be made on it. */
+/** A disk on which no segment file can be made. */
 class DiskWithoutSegments extends ForwardingDisk {
   override async create(path: string): Promise<DiskFile> {
     if (!path.includes('/segments/')) return this.below.create(path);

@@ -41,7 +41,7 @@ async function messages(): Promise<readonly string[]> {
   return json.result.map(({ event_message: text }: { event_message: string }) => text);
 }
 
-/** Ticks until `/ready` says so: files of a real disk take as long as they take. */
+/** Ticks until `/ready` has this status, because a real disk takes some time. */
 async function untilReady(status: number): Promise<string | undefined> {
   for (;;) {
     service.backend.tick(service.clock.us);

@@ -25,14 +25,17 @@ import { ask, NOW_US, PRIVATE, post } from '../harness.ts';
 
 const SOURCE = 'postgres.logs';
 const COUNT = `SELECT COUNT(*) AS n, COUNT(DISTINCT t.id) AS ids FROM \`${SOURCE}\` AS t`;
-/** Rows of each of two files; a query over their fourth power does not end by itself. */
+/** Rows of each of two files. A query over their fourth power never finishes. */
 const ROWS = 400;
 const ENDLESS = `SELECT COUNT(*) AS n FROM \`${SOURCE}\` AS a
   JOIN \`${SOURCE}\` AS b ON a.event_message = b.event_message
   JOIN \`${SOURCE}\` AS c ON a.event_message = c.event_message
   JOIN \`${SOURCE}\` AS d ON a.event_message = d.event_message
   WHERE CONCAT(a.id, b.id, c.id, d.id) != 'none'`;
-/** When the day of all rows is over and gets no more; no later, as a clock that leaps further is not trusted. */
+/**
+ * When the day of all rows is over and gets no more rows. Not later, because a clock that leaps
+ * further is not trusted.
+ */
 const MERGE_US = NOW_US + PARTITION_US;
 const RUN = {
   parameters: new Map(),
@@ -76,7 +79,7 @@ function backendOn(dataDir: string): Backend {
   });
 }
 
-/** A folder with two files of one day, written by a backend that is no more. */
+/** A folder with two files of one day, written by an earlier backend. */
 async function fillTwo(dataDir: string): Promise<void> {
   const backend = backendOn(dataDir);
   await backend.recover(NOW_US, { progress: () => {}, damage: () => {} });
@@ -111,7 +114,7 @@ test('files that a query reads during a merge stay until it has ended', async ()
       const all = await filesIn(dataDir);
       assert.equal(all.length, 3);
       assert(old.every((name) => all.includes(name)));
-      // Who begins now reads the merged file.
+      // A query that begins now reads the merged file.
       const answer = await engine.run(engine.prepare(COUNT, []), RUN);
       assert.deepEqual(rowsOf(answer), [{ n: 2 * ROWS, ids: 2 * ROWS }]);
       assert.equal((await filesIn(dataDir)).length, 3);

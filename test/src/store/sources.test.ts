@@ -53,7 +53,7 @@ test('a new source is available at once for posts, queries, callers and follower
       assert.equal(made.status, 201);
       const { id } = made.json.result;
       assert.deepEqual(made.json.result, { id, name: 'app.logs', project: 'metadata.tenant' });
-      // The file that waited for it is in force.
+      // The file that needed this source is in force now.
       assert.deepEqual(await service.problems(), []);
       const stream = await EventStream.open(
         `${service.service.url}/api/sources/app.logs/tail?project=alpha`,
@@ -106,7 +106,7 @@ test('a source survives a restart, with its events and its rule', async () => {
 test('an existing source is confirmed with the same rule, and refused with another', async () => {
   await run(
     async (service) => {
-      // With neither a body nor a rule it is that of SOURCES.
+      // Without a body or a rule, the rule is the default of SOURCES.
       assert.equal((await put(service, 'app.logs')).status, 201);
       assert.equal((await put(service, 'app.logs', {})).status, 200);
       for (const [name, rule] of [
@@ -162,7 +162,7 @@ test('an invalid source is refused with what is allowed', async () => {
         assert.match(String(message), expected[2]);
       }
       assert.equal((await put(service, 'app.logs', {}, PUBLIC)).status, 403);
-      // Nothing selects from it.
+      // No definition selects from it.
       assert.equal((await put(service, 'app.sum')).status, 201);
       const { json } = await service.ask({ path: '/api/sources' });
       assert.equal(json.result.length, 11);
@@ -198,7 +198,7 @@ test('a source removed from the settings can be made only if none of its events 
   await run(
     async (service) => {
       await service.post('shop.logs', [APP]);
-      // In the log alone at first, then in a file.
+      // The events are first in the log only, then in a file.
       await service.stop();
       await service.start({ environment: { SOURCES: '' } });
       const [status, code, message] = await refusal(put(service, 'shop.logs'));
@@ -249,7 +249,7 @@ test('a damaged file of sources is repaired at the start and reported', async ()
   await run(async (service) => {
     await put(service, 'app.logs');
     await service.stop();
-    // Its folder has another name after the next start.
+    // The store folder has another name after the next start.
     const path = join(service.storePath, 'sources.json');
     const whole = await readFile(path);
     await writeFile(path, 'damaged');

@@ -22,12 +22,12 @@ test('an unreadable segment fails the query with 503 and loses nothing, and the 
     }
     const whole = (await ask(first, CALL)).text;
     await first.service.stop();
-    // Of what is stored nothing is in memory after a start, as nothing is that was evicted.
+    // After a start, no stored block is in memory, as after an eviction.
     const { service, entries, backend, storePath, ...app } = await startedOn(dataDir);
     const folder = join(storePath, 'segments', 'cloudflare.logs.prod');
     const names = (await readdir(folder)).sort();
     const bytes = await Promise.all(names.map((name) => readFile(join(folder, name))));
-    // The system opens a folder as it does a file, and refuses to read it.
+    // The system opens a folder like a file, and refuses to read it.
     const path = join(folder, names[0]!);
     await rename(path, join(dataDir, 'aside'));
     await mkdir(path);
@@ -37,7 +37,7 @@ test('an unreadable segment fails the query with 503 and loses nothing, and the 
       assert.match(answer.json.error.message, /^stored logs cannot be read at present: EISDIR; /);
       assert(Number(answer.headers['retry-after']) > 0);
     }
-    // Each query that fails is counted, and the first of them told, with the path.
+    // Each failed query is counted, and the first is logged with the path.
     const told = entries.filter(({ event }) => event === 'segment_read_failed');
     assert.deepEqual(
       told.map(({ level, file }) => [level, file]),
