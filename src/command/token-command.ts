@@ -1,23 +1,21 @@
-import { resolve } from 'node:path';
 import { hint } from '../../engine/plan/binder/nearest-name.ts';
 import { echo, formatChoices } from '../echo.ts';
 import { ServiceError } from '../errors.ts';
 import { parseBytes } from '../setting-kind.ts';
-import { parseSettings } from '../settings.ts';
 import {
   type Command,
   CommandFailure,
   type CommandWords,
-  type CommandWorld,
   mustBeNone,
   mustBeOne,
   mustFindVerb,
   UsageError,
 } from './command.ts';
 import { jsonText } from './folder-command.ts';
-import { TOKEN_NOTE, urlOption } from './service-client.ts';
+import { TOKEN_NOTE } from './service-client.ts';
 import { textTable } from './text-table.ts';
-import { FolderTokens, type ListedToken, ServiceTokens, type TokenStore } from './token-store.ts';
+import { findTokenPlace, type TokenPlace } from './token-place.ts';
+import type { ListedToken } from './token-store.ts';
 
 /** `weir token`. */
 export const TOKEN: Command = {
@@ -29,7 +27,12 @@ export const TOKEN: Command = {
   ],
   about: `
 create prints the token once; only its hash is kept. NAME must be new. limit and revoke also take
-the id of a token. A LIST has commas between its names; without one the token is for all of them.`,
+the id of a token. A LIST has commas between its names; without one the token is for all of them.
+
+--url asks a running service, --data-dir changes the data folder of a stopped one. Without both,
+the command changes the folder of DATA_DIR if that is set, unless a running service uses it. Else it
+asks the service at HOST and PORT, and if none answers, it changes the folder ./data if there is
+one. On standard error it says where it was.`,
   flags: {
     scopes: { placeholder: 'LIST', text: 'any of ingest, query and manage' },
     projects: { placeholder: 'LIST', text: 'the projects whose events it reads and posts' },
@@ -52,24 +55,27 @@ the id of a token. A LIST has commas between its names; without one the token is
     url: { placeholder: 'URL', text: 'ask the service at this address' },
     'data-dir': {
       placeholder: 'DIR',
-      text: 'change the data folder of a stopped service; without it and --url, that of DATA_DIR',
+      text: 'change the data folder of a stopped service; create makes it if it does not exist',
     },
     json: { text: 'write everything as JSON' },
   },
   notes: [
-    `${TOKEN_NOTE} With --url it needs the scope manage.`,
+    `${TOKEN_NOTE} A service that is asked wants the scope manage.`,
     'Tokens of the settings are changed in the settings. Create a token with the scope manage before the first start, and that start makes and prints none.',
   ],
   run: async (words, world) => {
     const [verb, ...names] = words.positionals;
     const act = mustFindVerb('token', VERBS, verb);
-    world.out(`${await act(createStore(words, world), words, names)}\n`);
+    const place = await findTokenPlace(words, world);
+    world.out(`${await act(place, words, names)}\n`);
+    // A token that went elsewhere than its owner thought would be looked for in vain.
+    if (!place.isNamed) world.err(`${place.text}\n`);
     return 0;
   },
 };
 
 /** A subcommand. Resolves to the text to show. */
-type Verb = (store: TokenStore, words: CommandWords, names: readonly string[]) => Promise<string>;
+type Verb = (place: TokenPlace, words: CommandWords, names: readonly string[]) => Promise<string>;
 
 const VERBS: ReadonlyMap<string, Verb> = new Map<string, Verb>([
   ['create', create],
@@ -87,7 +93,7 @@ const ORDER_TEXTS = new Map([
 const QUOTA_OPTIONS = ['events-per-day', 'bytes-per-day', 'stored-bytes'] as const;
 
 async function create(
-  store: TokenStore,
+  { store }: TokenPlace,
   words: CommandWords,
   names: readonly string[],
 ): Promise<string> {
@@ -129,7 +135,7 @@ function refuseOrder(error: unknown): never {
 }
 
 async function list(
-  store: TokenStore,
+  { store }: TokenPlace,
   words: CommandWords,
   names: readonly string[],
 ): Promise<string> {
@@ -194,7 +200,7 @@ function formatLine(
 }
 
 async function limit(
-  store: TokenStore,
+  place: TokenPlace,
   words: CommandWords,
   names: readonly string[],
 ): Promise<string> {
@@ -204,8 +210,8 @@ async function limit(
     const options = formatChoices(QUOTA_OPTIONS.map((option) => `--${option}`));
     throw new UsageError(`limit must have ${options}`);
   }
-  const token = await mustFind(store, oneName('limit', names));
-  const changed = await store.changeQuota(token.id, change).catch(refuseOrder);
+  const token = await mustFind(place, oneName('limit', names));
+  const changed = await place.store.changeQuota(token.id, change).catch(refuseOrder);
   if (words.has('json')) return jsonText(changed);
   const texts = QUOTA_COLUMNS.flatMap(([title, formatText]) => {
     const text = formatText(changed);
@@ -215,17 +221,17 @@ async function limit(
 }
 
 async function revoke(
-  store: TokenStore,
+  place: TokenPlace,
   words: CommandWords,
   names: readonly string[],
 ): Promise<string> {
   rejectOrder('revoke', words);
-  const token = await mustFind(store, oneName('revoke', names));
-  await store.revoke(token.id);
+  const token = await mustFind(place, oneName('revoke', names));
+  await place.store.revoke(token.id);
   return words.has('json') ? jsonText(token) : `${token.name} is revoked`;
 }
 
-async function mustFind(store: TokenStore, wanted: string): Promise<ListedToken> {
+async function mustFind({ store, text }: TokenPlace, wanted: string): Promise<ListedToken> {
   const tokens = await store.list();
   // A token of the settings and a generated one may share a name. Only the generated one can be
   // revoked.
@@ -234,7 +240,7 @@ async function mustFind(store: TokenStore, wanted: string): Promise<ListedToken>
     tokens.find(({ id }) => id === wanted) ?? named.find(({ from }) => from === 'file') ?? named[0];
   if (token === undefined) {
     const names = tokens.map(({ name }) => name);
-    throw new CommandFailure(`there is no token ${echo(wanted)}${hint(wanted, names)}`);
+    throw new CommandFailure(`there is no token ${echo(wanted)} ${text}${hint(wanted, names)}`);
   }
   return token;
 }
@@ -251,18 +257,4 @@ function rejectOptions(verb: string, words: CommandWords, options: readonly stri
   const given = options.find((option) => words.has(option));
   if (given !== undefined)
     throw new UsageError(`--${given} is for create; ${verb} does not take it`);
-}
-
-function createStore(words: CommandWords, world: CommandWorld): TokenStore {
-  const url = urlOption(words);
-  const dataDir = words.find('data-dir');
-  const settings = parseSettings(world.environment);
-  if (url === undefined)
-    return new FolderTokens(resolve(dataDir ?? settings.dataDir), settings, world);
-  if (dataDir !== undefined) throw new UsageError('give --url or --data-dir, not both');
-  const token = settings.privateAccessToken;
-  if (token !== undefined) return new ServiceTokens(url, token);
-  throw new CommandFailure(
-    'PRIVATE_ACCESS_TOKEN must hold a token with the scope manage; it is not set',
-  );
 }

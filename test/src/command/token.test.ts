@@ -37,7 +37,7 @@ test('a token can be created before the first start, which then makes none', asy
   try {
     const words = ['token', 'create', 'admin', '--scopes', 'ingest,query,manage'];
     const made = await runWeir(words, { environment });
-    deepEqual([made.status, made.err], [0, '']);
+    deepEqual([made.status, made.err], [0, `in the data folder ${environment.DATA_DIR}\n`]);
     match(made.out, /^weir_[0-9A-Za-z]{49}\n$/);
     const { out, err } = await runWeir(['start'], {
       environment,
@@ -69,7 +69,7 @@ test('tokens of a stopped service are created, listed and revoked in its folder'
       '2027-01-01',
     ];
     const made = await weir('create', ...words);
-    deepEqual([made.status, made.err], [0, '']);
+    deepEqual([made.status, made.err], [0, `in the data folder ${dataDir}\n`]);
     match(made.out, /^weir_[0-9A-Za-z]{49}\n$/);
     const token = made.out.trim();
     const grant = (await grantsOf(dataDir, token)) as { id: string };
@@ -102,7 +102,10 @@ test('tokens of a stopped service are created, listed and revoked in its folder'
     equal(await grantsOf(dataDir, token), undefined);
     equal((await weir('list')).out, 'no tokens\n');
     const again = await weir('revoke', 'reader');
-    deepEqual([again.status, again.err], [1, 'there is no token "reader"\n']);
+    deepEqual(
+      [again.status, again.err],
+      [1, `there is no token "reader" in the data folder ${dataDir}\n`],
+    );
   });
 });
 
@@ -154,6 +157,72 @@ test('--url asks a running service', async () => {
     match(settings.err, /private comes from the settings/);
   } finally {
     await service.stop();
+  }
+});
+
+test('without a flag, the service that answers is asked, and the answer names it', async () => {
+  const service = await ServiceUnderTest.start();
+  const at = new URL(service.url);
+  const address = { HOST: at.hostname, PORT: at.port };
+  const weir = (environment: Readonly<Record<string, string>>, ...words: string[]) =>
+    runWeir(['token', ...words], { environment: { ...address, ...environment }, nowUs: NOW_US });
+  const words = ['create', 'reader', '--scopes', 'query'];
+  try {
+    const made = await weir({ PRIVATE_ACCESS_TOKEN: TOKEN }, ...words);
+    deepEqual([made.status, made.err], [0, `at the service ${service.url}\n`]);
+    const unset = await weir({}, ...words);
+    deepEqual([unset.status, unset.out], [1, '']);
+    equal(
+      unset.err,
+      `PRIVATE_ACCESS_TOKEN must hold a token with the scope manage, as a service answers at ${service.url}; it is not set\n`,
+    );
+    await inFolder(async (_, dataDir) => {
+      const elsewhere = { PRIVATE_ACCESS_TOKEN: TOKEN, DATA_DIR: dataDir };
+      const inItsFolder = await weir(elsewhere, ...words);
+      deepEqual([inItsFolder.status, inItsFolder.err], [0, `in the data folder ${dataDir}\n`]);
+      const lock = await LockFile.take(join(dataDir, 'lock'), NOW_US);
+      try {
+        const inUse = await weir(elsewhere, 'list');
+        deepEqual([inUse.status, inUse.err], [0, `at the service ${service.url}\n`]);
+        match(inUse.out, /^private /m);
+      } finally {
+        await lock.release();
+      }
+    });
+  } finally {
+    await service.stop();
+  }
+});
+
+test('a data folder that nobody named is never made', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'weir-token-'));
+  const before = process.cwd();
+  // The port 1 is none that a service has.
+  const weir = (...words: string[]) => runWeir(['token', ...words], { environment: { PORT: '1' } });
+  const words = ['create', 'reader', '--scopes', 'query'];
+  try {
+    process.chdir(folder);
+    for (const each of [words, ['list']]) {
+      const { status, out, err } = await weir(...each);
+      deepEqual([status, out], [1, '']);
+      match(
+        err,
+        /^no service answers at http:\/\/127\.0\.0\.1:1, and there is no folder .*\/data\./,
+      );
+      match(err, /--url URL, .* --data-dir DIR/);
+    }
+    deepEqual(await readdir(folder), []);
+    const made = await weir(...words, '--data-dir', './data');
+    deepEqual([made.status, made.err], [0, '']);
+    const listed = await weir('list');
+    deepEqual(
+      [listed.status, listed.err],
+      [0, `in the data folder ${join(process.cwd(), 'data')}\n`],
+    );
+    match(listed.out, /^reader /m);
+  } finally {
+    process.chdir(before);
+    await rm(folder, { recursive: true });
   }
 });
 
