@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { must } from '../../engine/assert.ts';
 import { ANSWER_FORMATS } from '../call/answer-format.ts';
 import type { ParameterDefinition } from '../definition/definition.ts';
+import { DEFINITION_MEMBER } from '../openapi/operation-text.ts';
 import { LISTED_PARAMETER } from './listed-parameter.ts';
 import type { NamedCall } from './named-call.ts';
 import { parseJson, type ServiceClient } from './service-client.ts';
@@ -15,16 +16,23 @@ export type KnownEndpoint = {
   readonly parameters: readonly ParameterDefinition[];
 };
 
-const LIST_SCHEMA = z.object({
-  result: z.array(
-    z.object({
-      id: z.string(),
-      name: z.string(),
-      alias: z.array(z.string()).default([]),
-      sandbox: z.string().optional(),
-      parameters: z.array(LISTED_PARAMETER),
-      inherited_parameters: z.array(LISTED_PARAMETER).default([]),
-    }),
+const CALLABLE = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    alias: z.array(z.string()),
+    sandbox: z.string(),
+    parameters: z.array(LISTED_PARAMETER),
+  })
+  .transform(({ alias, sandbox, ...endpoint }): KnownEndpoint => {
+    return { ...endpoint, aliases: alias, isSandboxed: sandbox === 'enabled' };
+  });
+
+/** The OpenAPI document: the paths of definitions have this member. */
+const DOCUMENT_SCHEMA = z.object({
+  paths: z.record(
+    z.string(),
+    z.object({ get: z.object({ [DEFINITION_MEMBER]: CALLABLE.optional() }).optional() }),
   ),
 });
 
@@ -48,20 +56,15 @@ export class EndpointClient {
   }
 
   /**
-   * Lists the definitions of the service.
+   * Lists the definitions that the token may call or manage.
    *
    * @throws UnreachableError, or ServiceError when the service refuses.
    */
   async list(): Promise<readonly KnownEndpoint[]> {
-    const text = await this.#client.ask('/api/endpoints', { method: 'GET' });
-    const parsed = LIST_SCHEMA.safeParse(parseJson(text));
+    const text = await this.#client.ask('/api/openapi.json', { method: 'GET' });
+    const parsed = DOCUMENT_SCHEMA.safeParse(parseJson(text));
     if (!parsed.success) throw this.#client.stranger();
-    return parsed.data.result.map(({ alias, sandbox, inherited_parameters, ...endpoint }) => ({
-      ...endpoint,
-      parameters: [...endpoint.parameters, ...inherited_parameters],
-      aliases: alias,
-      isSandboxed: sandbox === 'enabled',
-    }));
+    return Object.values(parsed.data.paths).flatMap(({ get }) => get?.[DEFINITION_MEMBER] ?? []);
   }
 
   /** Explains a call, as text or as JSON. Throws as `list` does. */

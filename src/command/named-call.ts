@@ -1,4 +1,5 @@
 import { nearestName } from '../../engine/plan/binder/nearest-name.ts';
+import { listNames } from '../definition/definition.ts';
 import { echo } from '../echo.ts';
 import { ArgumentError, type CommandWords, UsageError } from './command.ts';
 import type { KnownEndpoint } from './endpoint-client.ts';
@@ -47,6 +48,16 @@ function notParameter(word: string, words: readonly string[]): string {
   return `got ${echo(word)}${pair === false ? '' : `; did you mean ${echo(pair)}?`}`;
 }
 
+/** The endpoint with this name, alias or id. */
+export function findEndpoint(
+  { definition }: Pick<NamedCall, 'definition'>,
+  known: readonly KnownEndpoint[],
+): KnownEndpoint | undefined {
+  return known.find(
+    (each) => each.id === definition.toLowerCase() || listNames(each).includes(definition),
+  );
+}
+
 /**
  * Finds the endpoint with this name, alias or id.
  *
@@ -56,13 +67,11 @@ export function mustKnow(
   call: Pick<NamedCall, 'definition'>,
   known: readonly KnownEndpoint[],
 ): KnownEndpoint {
-  const wanted = call.definition;
-  const listNames = ({ name, aliases }: KnownEndpoint) => [name, ...aliases];
-  const endpoint = known.find(
-    (each) => each.id === wanted.toLowerCase() || listNames(each).includes(wanted),
-  );
+  const endpoint = findEndpoint(call, known);
   if (endpoint !== undefined) return endpoint;
+  const wanted = call.definition;
   const names = known.flatMap(listNames);
+  if (names.length === 0) throw new UsageError('the token may call no definition');
   const hint = findHint(wanted, names) ?? `there are ${names.join(', ')}`;
   throw new UsageError(`there is no definition ${echo(wanted)}; ${hint}`);
 }

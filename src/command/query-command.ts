@@ -3,8 +3,14 @@ import { ServiceError } from '../errors.ts';
 import { describeCall } from './call-help.ts';
 import { type Command, type CommandWords, UsageError } from './command.ts';
 import { parseCsvText } from './csv-text.ts';
-import { EndpointClient } from './endpoint-client.ts';
-import { checkNames, mustKnow, type NamedCall, parseNamedCall } from './named-call.ts';
+import { EndpointClient, type KnownEndpoint } from './endpoint-client.ts';
+import {
+  checkNames,
+  findEndpoint,
+  mustKnow,
+  type NamedCall,
+  parseNamedCall,
+} from './named-call.ts';
 import { createServiceClient, TOKEN_NOTE, URL_FLAG } from './service-client.ts';
 import { tableText } from './text-table.ts';
 
@@ -36,8 +42,10 @@ cuts long values and shows times in ISO 8601.`,
     const call = parseNamedCall('query', words);
     const format = findFormat(words);
     const client = new EndpointClient(createServiceClient(words, world));
-    await checkSlips(client, call);
-    const text = await ask(client, call, format ?? 'csv');
+    const known = await client.list();
+    const endpoint = findEndpoint(call, known);
+    if (endpoint !== undefined) checkNames(call, endpoint);
+    const text = await ask({ client, call, known, format: format ?? 'csv' });
     if (format !== undefined) {
       world.out(text === '' || text.endsWith('\n') ? text : `${text}\n`);
       return 0;
@@ -56,23 +64,24 @@ function findFormat(words: CommandWords): string | undefined {
   throw new UsageError(`an answer has one form; got ${options}`);
 }
 
-/**
- * Finds mistakes that the service would ignore. If the token may call but not list definitions, the
- * checks are skipped.
- */
-async function checkSlips(client: EndpointClient, call: NamedCall): Promise<void> {
-  try {
-    checkNames(call, mustKnow(call, await client.list()));
-  } catch (error) {
-    if (!(error instanceof ServiceError) || error.code !== 'forbidden') throw error;
-  }
-}
-
-async function ask(client: EndpointClient, call: NamedCall, format: string): Promise<string> {
+/** `known`: the definitions that the token may call. The service says whether there are others. */
+async function ask({
+  client,
+  call,
+  known,
+  format,
+}: {
+  readonly client: EndpointClient;
+  readonly call: NamedCall;
+  readonly known: readonly KnownEndpoint[];
+  readonly format: string;
+}): Promise<string> {
   try {
     return await client.call(call, format);
   } catch (error) {
-    if (error instanceof ServiceError && error.status === 400) throw new UsageError(error.message);
+    if (!(error instanceof ServiceError)) throw error;
+    if (error.code === 'unknown_endpoint') mustKnow(call, known);
+    if (error.status === 400) throw new UsageError(error.message);
     throw error;
   }
 }

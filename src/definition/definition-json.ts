@@ -74,6 +74,17 @@ export function describeEndpoint({ definition, origin, declared, query }: Endpoi
   };
 }
 
+/** What a caller needs to know of the definition, in the same words. */
+export function describeCallable({ definition, declared }: Endpoint) {
+  return {
+    id: definition.id,
+    name: definition.name,
+    alias: definition.aliases,
+    sandbox: definition.isSandboxed ? 'enabled' : 'disabled',
+    parameters: declared.map(describeParameter),
+  };
+}
+
 function describeParameter(parameter: ParameterDefinition) {
   return {
     name: parameter.name,

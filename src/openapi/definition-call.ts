@@ -1,8 +1,15 @@
 import { SQL_PARAMETER } from '../call/caller-sql.ts';
 import type { ParameterDefinition } from '../definition/definition.ts';
+import { describeCallable } from '../definition/definition-json.ts';
 import type { Endpoint } from '../definition/endpoint.ts';
 import type { Operation } from '../http/route.ts';
-import type { AnswerText, BodyText, OperationText, ParameterText } from './operation-text.ts';
+import {
+  type AnswerText,
+  type BodyText,
+  DEFINITION_MEMBER,
+  type OperationText,
+  type ParameterText,
+} from './operation-text.ts';
 import { jsonSchema, textSchema } from './parameter-schema.ts';
 import { rowSchema } from './row-schema.ts';
 import { describeList, describeObject, describeUnion, refTo } from './schemas.ts';
@@ -28,6 +35,7 @@ export function describeCall(endpoint: Endpoint, method: string, call: Operation
     body: call.body && describeBody(endpoint, call.body),
     answers: { ...call.answers, 200: describeAnswer(endpoint, call.answers[200]) },
     failures: call.failures?.filter((code) => code !== 'unknown_endpoint'),
+    ...(method === 'GET' && { extensions: { [DEFINITION_MEMBER]: describeCallable(endpoint) } }),
   };
   return { ...call, ...text };
 }

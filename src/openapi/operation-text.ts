@@ -50,6 +50,9 @@ export type AnswerText = {
   readonly headers?: Readonly<Record<string, string>>;
 };
 
+/** The member of the call of a definition that says what a caller needs to know of it: its names and parameters. */
+export const DEFINITION_MEMBER = 'x-weir-definition';
+
 /** The description of an operation for its users. */
 export type OperationText = {
   /** A few words, without a final stop. */
@@ -62,6 +65,8 @@ export type OperationText = {
   readonly answers: Readonly<Record<number, AnswerText>>;
   /** Codes beyond those that follow from the access, the body and the service's state. */
   readonly failures?: readonly ErrorCode[] | undefined;
+  /** Members that OpenAPI does not define. */
+  readonly extensions?: Readonly<Record<`x-${string}`, unknown>>;
 };
 
 /** Schemas of failures by media type, given the possible codes. */

@@ -24,6 +24,7 @@ type Told = {
   readonly body: BodyText | undefined;
   readonly answers: Answers;
   readonly security: readonly object[];
+  readonly extensions: Json;
 };
 
 /** Converts a path from Express's syntax to OpenAPI's. */
@@ -54,7 +55,7 @@ export function pathItem(path: string, routes: readonly Route[], parts: Parts): 
 }
 
 function tell(method: Method, operation: Operation, route: Route, { failureForm }: Parts): Told {
-  const { summary, description, tag, parameters = [], body, answers } = operation;
+  const { summary, description, tag, parameters = [], body, answers, extensions = {} } = operation;
   const form = {
     tell: route.tellFailure ?? failureForm.tell,
     schemas: route.failureSchemas ?? failureForm.schemas,
@@ -77,6 +78,7 @@ function tell(method: Method, operation: Operation, route: Route, { failureForm 
     body: isBodyTold ? body : undefined,
     answers: mergeAnswers(mergeAnswers(successes, failures), unreadAnswers(failureForm)),
     security: describeSecurity(operation),
+    extensions,
   };
 }
 
@@ -123,6 +125,7 @@ function either(first: Told, second: Told): Told {
     body: eitherBody(first.body, second.body),
     answers: mergeAnswers(first.answers, second.answers),
     security: [...security.values()],
+    extensions: { ...first.extensions, ...second.extensions },
   };
 }
 
@@ -162,6 +165,7 @@ function operationObject(told: Told, id: string, { responses }: Parts): Json {
       statuses.map((status) => [status, responses.refTo(status, answers.get(status)!)]),
     ),
     security,
+    ...told.extensions,
   };
 }
 

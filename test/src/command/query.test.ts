@@ -156,9 +156,49 @@ test('the help of a definition lists its parameters, and is shown even if these 
   assert.doesNotMatch(general.out, /Parameters of/);
 });
 
-test('a token that may call but not list definitions suffices', async () => {
+test('a token that may only call definitions gets rows, help and messages about mistakes', async () => {
   const granted = await Granted.of(service);
-  const { status, out } = await query(CALL, granted.token('query, all'));
+  const caller = granted.token('query, all');
+  const { status, out } = await query(CALL, caller);
   assert.equal(status, 0);
   assert.match(out, /2 rows\n$/);
+  const help = await query(['functions.invocation-stats', '--help'], caller);
+  assert.match(
+    help.out,
+    /\nParameters of functions\.invocation-stats:\n +project string required\n/,
+  );
+  for (const [words, token, expectedStatus, sentence] of [
+    [
+      ['functions.invocation-stats', 'project=alpha', 'intervl=1hr'],
+      'query, all',
+      2,
+      'functions.invocation-stats has no parameter "intervl"; did you mean interval?',
+    ],
+    [['app.log'], 'query, all', 2, 'there is no definition "app.log"; did you mean app.logs?'],
+    // Of what is out of its reach nobody says whether it exists.
+    [
+      ['app.logs'],
+      'query, logs.all',
+      1,
+      'the token query logs.all is not for the endpoint "app.logs"',
+    ],
+    [
+      ['app.none'],
+      'query, logs.all',
+      1,
+      'the token query logs.all is not for the endpoint "app.none"',
+    ],
+    [
+      CALL,
+      'ingest, all',
+      1,
+      'this needs a token with the scope query; the token ingest all has ingest',
+    ],
+  ] as const) {
+    const refused = await query(words, granted.token(token));
+    assert.deepEqual([refused.status, refused.out], [expectedStatus, '']);
+    assert.ok(refused.err.startsWith(sentence), refused.err);
+  }
+  const nobody = await query(['logs.all', '--help'], granted.token('ingest, all'));
+  assert.match(nobody.out, /\n"logs\.all": the token may call no definition\n/);
 });
