@@ -31,6 +31,10 @@ const REASONS: ReadonlyMap<string, string> = new Map([
   ['ENOTFOUND', 'there is no host of this name'],
   ['EPIPE', 'the connection was broken off'],
   ['ETIMEDOUT', 'nothing answers'],
+  [
+    'ERR_SSL_WRONG_VERSION_NUMBER',
+    'what listens there does not speak TLS; write http:// in place of https://',
+  ],
   ['UND_ERR_CONNECT_TIMEOUT', 'nothing answers'],
   ['UND_ERR_SOCKET', 'the connection was broken off'],
 ]);

@@ -126,6 +126,8 @@ export type ErrorDetails = {
   readonly parameter?: string;
   /** A sentence for each refused event of a post. */
   readonly refusals?: readonly string[];
+  /** `Weir-Warnings` of an answer that a client got: about the events that were stored. */
+  readonly warnings?: string;
   /** The methods that the path allows, for `Allow`. */
   readonly allow?: readonly string[];
   /** Seconds for `Retry-After`, where they differ from the table's. */

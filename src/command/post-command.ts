@@ -12,7 +12,12 @@ import {
   UsageError,
 } from './command.ts';
 import { type FileEvent, FileEvents, type FileForm } from './file-events.ts';
-import { createServiceClient, type ServiceClient, URL_FLAG } from './service-client.ts';
+import {
+  createServiceClient,
+  type ServiceClient,
+  UnreachableError,
+  URL_FLAG,
+} from './service-client.ts';
 
 /**
  * Bytes and events of one request: far below the limits of a post, so that a failed request loses
@@ -31,7 +36,8 @@ export const POST: Command = {
   about: `
 FILE holds events as JSON: one in each line, a list of them, or one after another. With - they are
 read from standard input. They are sent in several requests. A request that the service refuses for
-now (429, 503) is sent again when the service says, up to ${RETRIES_MAX} times.
+now (429, 503) is sent again when the service says, but after ${RETRY_AFTER_S_MAX} seconds at the latest, and up
+to ${RETRIES_MAX} times.
 
   weir post events.ndjson --source app.logs
 
@@ -90,6 +96,8 @@ class Posting {
   #waiting: FileEvent[] = [];
   #waitingSize = 0;
   #storedCount = 0;
+  /** Whether a failed try of the request under way may have stored its events. */
+  #mayBeStored = false;
   refusedCount = 0;
 
   constructor(parts: {
@@ -126,6 +134,7 @@ class Posting {
     if (events.length === 0) return;
     this.#waiting = [];
     this.#waitingSize = 0;
+    this.#mayBeStored = false;
     const body = Buffer.from(events.map(({ text }) => `${text}\n`).join(''), 'latin1');
     try {
       const { warnings } = await this.#send(body);
@@ -153,10 +162,11 @@ class Posting {
           body,
         });
       } catch (error) {
+        this.#mayBeStored ||= mayHaveStored(error);
         const isForNow = error instanceof ServiceError && [429, 503].includes(error.status);
         if (!isForNow || retries === RETRIES_MAX) throw error;
-        const seconds = Math.min(error.retryAfterS ?? 0, RETRY_AFTER_S_MAX);
-        this.#world.err(`${error.message}; trying again in ${seconds} s\n`);
+        const { seconds, text } = planRetry(error.retryAfterS ?? 0);
+        this.#world.err(`${error.message}; ${text}\n`);
         await sleep(seconds * 1000);
       }
     }
@@ -175,6 +185,7 @@ class Posting {
     }
     this.refusedCount += refused;
     this.#storedCount += events.length - refused;
+    this.#tellWarnings(events, error.details.warnings);
   }
 
   #tellWarnings(events: readonly FileEvent[], warnings: string | undefined): void {
@@ -186,10 +197,8 @@ class Posting {
     if (!(error instanceof ServiceError || error instanceof CommandFailure)) return error;
     const isUsage = error instanceof ServiceError && error.code === 'missing_source';
     if (isUsage) return new UsageError('--source must name the source; got none');
-    // Without an answer, or after a failure of the disk, it is unknown whether events were stored.
-    const isOpen = error instanceof CommandFailure || error.code === 'storage_failed';
     const are = events.length === 1 ? 'is' : 'are';
-    const what = isOpen ? 'may be stored' : `${are} not stored`;
+    const what = this.#mayBeStored ? 'may be stored' : `${are} not stored`;
     return new CommandFailure(
       `${error.message}\n${this.#formatPlaces(events)} ${what}, and nothing after it`,
       error,
@@ -200,6 +209,20 @@ class Posting {
     const [first, last] = [events[0]?.place, events.at(-1)?.place];
     return first === last ? `${this.#noun} ${first}` : `${this.#noun}s ${first} to ${last}`;
   }
+}
+
+/** The seconds before the next try, when the service asks for so many, and what to say of them. */
+export function planRetry(askedS: number): { readonly seconds: number; readonly text: string } {
+  const seconds = Math.min(askedS, RETRY_AFTER_S_MAX);
+  const text = `trying again in ${seconds} s`;
+  if (seconds === askedS) return { seconds, text };
+  return { seconds, text: `${text}, though the service asks for ${count(askedS)} s` };
+}
+
+/** Without an answer, or after a failure of the disk, it is unknown whether events were stored. */
+function mayHaveStored(error: unknown): boolean {
+  if (error instanceof ServiceError) return error.code === 'storage_failed';
+  return !(error instanceof UnreachableError) || error.mayHaveSent;
 }
 
 function eventsText(size: number): string {

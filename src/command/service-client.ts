@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { must } from '../../engine/assert.ts';
-import { systemReason } from '../../ingest/system-reason.ts';
+import { systemCode, systemReason } from '../../ingest/system-reason.ts';
 import { echo } from '../echo.ts';
 import { ERROR_TABLE, type ErrorCode, ServiceError } from '../errors.ts';
 import { WARNINGS_HEADER } from '../http/warnings.ts';
@@ -25,7 +25,24 @@ export const TOKEN_NOTE =
   'The token of the service is read from PRIVATE_ACCESS_TOKEN or PRIVATE_ACCESS_TOKEN_FILE.';
 
 /** Nothing at the address answers as weir does. */
-export class UnreachableError extends CommandFailure {}
+export class UnreachableError extends CommandFailure {
+  /** Whether a part of the request may have arrived. */
+  readonly mayHaveSent: boolean;
+
+  constructor(
+    message: string,
+    { cause, mayHaveSent = true }: { cause?: unknown; mayHaveSent?: boolean } = {},
+  ) {
+    super(message, cause);
+    this.mayHaveSent = mayHaveSent;
+  }
+}
+
+/** Failures before there is a connection: nothing was sent. */
+const UNCONNECTED: ReadonlySet<string | undefined> = new Set([
+  ...['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN'],
+  ...['UND_ERR_CONNECT_TIMEOUT', 'ERR_SSL_WRONG_VERSION_NUMBER'],
+]);
 
 const PROBLEM_SCHEMA = z.object({
   code: z.string(),
@@ -119,10 +136,12 @@ export class ServiceClient {
     if (!ERROR_TABLE.has(code as ErrorCode)) throw this.stranger();
     const after = response.headers.get('Retry-After');
     const retryAfterS = after !== null && /^\d+$/.test(after) ? Number(after) : undefined;
+    const warnings = response.headers.get(WARNINGS_HEADER);
     throw new ServiceError(code as ErrorCode, detail, {
       ...place,
       retryAfterS,
       ...(refusals !== undefined && { refusals }),
+      ...(warnings !== null && { warnings }),
     });
   }
 
@@ -133,10 +152,11 @@ export class ServiceClient {
     } catch (error) {
       if (error instanceof ServiceError || error instanceof UnreachableError) throw error;
       const reason = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-      throw new UnreachableError(
-        `no service answers at ${this.#url}: ${systemReason(reason)}`,
-        error,
-      );
+      const mayHaveSent = !UNCONNECTED.has(systemCode(reason));
+      throw new UnreachableError(`no service answers at ${this.#url}: ${systemReason(reason)}`, {
+        cause: error,
+        mayHaveSent,
+      });
     }
   }
 

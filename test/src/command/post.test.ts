@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { FileEvents } from '../../../src/command/file-events.ts';
+import { planRetry } from '../../../src/command/post-command.ts';
 import { type Ended, runWeir } from '../../support/command-under-test.ts';
 import { ServiceUnderTest, TOKEN } from '../../support/service-under-test.ts';
 
@@ -148,6 +149,16 @@ test('the token for posts takes precedence', async () => {
   assert.equal(status, 0);
 });
 
+test('a partly refused post shows what the service says of the events it stored', async () => {
+  const lines = [eventOf('warned', 1), '7', '{"metadata":{"n":2}}'];
+  const { status, out, err } = await post(['-', '--source', SOURCE], lines.join('\n'));
+  assert.deepEqual([status, out], [1, '2 events stored\n']);
+  assert.match(
+    err,
+    /^line 2: .+\nlines 1 to 3: 1 event names no project in project, .+\n1 event refused\n$/,
+  );
+});
+
 /** A service that refuses this many requests before it accepts one, with an immediate retry. */
 async function withRefusals(
   count: number,
@@ -164,7 +175,10 @@ async function withRefusals(
         return;
       }
       const code = 'ingest_overloaded';
-      response.writeHead(429, { 'Content-Type': 'application/problem+json', 'Retry-After': '0' });
+      response.writeHead(429, {
+        'Content-Type': 'application/problem+json',
+        'Retry-After': '0',
+      });
       response.end(JSON.stringify({ code, detail: 'too much at once' }));
     });
   });
@@ -193,10 +207,37 @@ test('a temporarily refused request is retried a limited number of times', async
   assert.equal(refused.length, 11);
 });
 
-test('without an answer, the report says that it is unknown what was stored', async () => {
-  const { status, err } = await post(['-', '--source', 'a'], '{}', 'http://127.0.0.1:1');
-  assert.equal(status, 1);
-  assert.match(err, /no service answers at .*\nline 1 may be stored, and nothing after it\n$/);
+test('a wait that is shorter than Retry-After is reported', () => {
+  assert.deepEqual(planRetry(60), { seconds: 60, text: 'trying again in 60 s' });
+  assert.deepEqual(planRetry(7_200), {
+    seconds: 60,
+    text: 'trying again in 60 s, though the service asks for 7,200 s',
+  });
+});
+
+test('events that were not sent are not stored; events that were sent without an answer may be', async () => {
+  const file = ['-', '--source', 'a'];
+  const server = createServer((request) => request.socket.destroy());
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const broken = await post(file, '{}', `http://${address}`);
+  assert.equal(broken.status, 1);
+  assert.match(
+    broken.err,
+    /no service answers at .*: the connection was broken off\nline 1 may be stored, and nothing after it\n$/,
+  );
+  const plain = await post(file, '{}', `https://${address}`);
+  assert.match(
+    plain.err,
+    /: what listens there does not speak TLS; write http:\/\/ in place of https:\/\/\nline 1 is not stored, and nothing after it\n$/,
+  );
+  await new Promise((resolve) => server.close(resolve));
+  const refused = await post(file, '{}\n{}', `http://${address}`);
+  assert.equal(refused.status, 1);
+  assert.match(
+    refused.err,
+    /: nothing listens there\nlines 1 to 2 are not stored, and nothing after it\n$/,
+  );
 });
 
 test('law: events are the same however the file is divided into reads', async () => {
