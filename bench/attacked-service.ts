@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { BESIDE_BYTES } from '../src/memory-shares.ts';
 import { HttpClient } from './http-client.ts';
 import type { MemoryGroup } from './memory-group.ts';
-import { ServiceProcess } from './service-process.ts';
+import { IMAGE_ALLOCATOR, ServiceProcess } from './service-process.ts';
 import {
   ATTACKED_DEFINITION,
   ATTACKED_NOW,
@@ -19,12 +19,6 @@ import {
 } from './workload/memory-attacks.ts';
 
 const MEBIBYTE = 1024 * 1024;
-
-/** As the image sets them: glibc gives memory back that was freed. */
-const ALLOCATOR = {
-  ...{ MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '1048576' },
-  MALLOC_TRIM_THRESHOLD_: '1048576',
-};
 
 /** How often each attack is run at the same time. */
 const AT_ONCE = 4;
@@ -64,7 +58,7 @@ export class AttackedService {
     mkdirSync(definitions);
     writeFileSync(join(definitions, 'attacked.sql'), ATTACKED_DEFINITION);
     const environment = {
-      ...{ FROZEN_NOW: ATTACKED_NOW, ENDPOINTS_DIR: definitions, ...ALLOCATOR },
+      ...{ FROZEN_NOW: ATTACKED_NOW, ENDPOINTS_DIR: definitions, ...IMAGE_ALLOCATOR },
       MEMORY_LIMIT: `${limitMib}MiB`,
     };
     const data = join(folder, 'data');

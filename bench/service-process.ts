@@ -13,6 +13,13 @@ const REST_SECONDS_MAX = 120;
 /** Of what the system counts processor time in. */
 const TICK_MS = 10;
 
+/** Settings of the allocator as in the image: glibc returns freed memory. The promise about memory requires them. */
+export const IMAGE_ALLOCATOR = {
+  MALLOC_ARENA_MAX: '2',
+  MALLOC_MMAP_THRESHOLD_: '1048576',
+  MALLOC_TRIM_THRESHOLD_: '1048576',
+};
+
 /**
  * The service in a process of its own, as a user runs it, on a free port and an empty folder, or on
  * one that is given and stays.
