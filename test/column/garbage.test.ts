@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import { programWords } from '../support/program-words.ts';
 
 const PROGRAM = programWords('test/column/garbage-program.ts');
+const WITHOUT_END = programWords('test/column/collecting-program.ts');
 
 /** How often code was thrown away for objects that are no more, and what the program says. */
 async function run(how: 'now' | 'beside' | 'begun'): Promise<{ thrownAway: number; said: string }> {
@@ -25,4 +26,9 @@ test('collecting beside other work frees shared memory, and what is compiled sta
       `code was thrown away ${now.thrownAway} times, and ${thrownAway} times ${how}`,
     );
   }
+});
+
+test('the main thread gives V8 two seconds to collect beside other work, then collects at once', async () => {
+  const { stdout } = await promisify(execFile)(process.execPath, WITHOUT_END);
+  assert.equal(stdout, '2000 ms, 1 at once\n');
 });
