@@ -161,6 +161,8 @@ export class QueryPool {
   readonly #drained = new DrainRate();
   /** Tidy tasks that threads run now. None of these promises rejects. */
   readonly #tidying = new Set<Promise<void>>();
+  /** Whether it is to be looked whether a thread should be started ahead. */
+  #isSpareDue = false;
   #isClosed = false;
 
   constructor(options: QueryPoolOptions) {
@@ -218,7 +220,10 @@ export class QueryPool {
       limits: this.#limits,
       tenant,
       kind: isRenewal(query) ? 'renewal' : 'call',
-      onBegin: () => this.#endWaiting(tenant, tasks),
+      onBegin: () => {
+        this.#endWaiting(tenant, tasks);
+        this.#startSpareLater();
+      },
       endedForOthers: () => this.#endedForOthers(),
     });
     const cancel = () => tasks.stop(cancellationOf(signal));
@@ -314,6 +319,22 @@ export class QueryPool {
       (where === 'queries' || this.#scheduler.begunCount('background') === 0);
     if (isJob) this.#scheduler.add('ahead', { start, kind: where === 'queries' ? 'call' : 'seal' });
     else void start();
+  }
+
+  /**
+   * Starts a thread ahead when calls have every thread for so long that one may be parked: the call of another tenant that
+   * comes then would otherwise wait until its thread has started.
+   */
+  #startSpareLater(): void {
+    if (this.#isSpareDue || this.#scheduler.hasRoom) return;
+    this.#isSpareDue = true;
+    setTimeout(() => {
+      this.#isSpareDue = false;
+      const { aliveCount, count } = this.#queries;
+      const isIdle = aliveCount > this.#scheduler.begunCount('queries');
+      if (this.#isClosed || this.#scheduler.hasRoom || isIdle || aliveCount === count) return;
+      this.#tidyThread('queries', NONE_DROPPED);
+    }, this.#limits.turnMsMin).unref();
   }
 
   /** Counts a query that was answered without coming here. */

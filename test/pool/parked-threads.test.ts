@@ -66,6 +66,23 @@ test('long queries of one tenant hold up no other, and are answered afterwards',
   );
 });
 
+test(
+  'while calls have every thread, the next one has started before another tenant needs it',
+  TIME,
+  async () => {
+    start(2, { parkedMax: 1 });
+    const long = Array.from({ length: 2 }, () => run('work until the gate opens', 'many'));
+    await until(() => pool.stats().work.call.running === 2);
+    // Two that run, one of the background and the one ahead.
+    await until(() => pool.stats().workersAlive === 4);
+    equal(pool.stats().work.call.parked, 0);
+    equal(await run('answer', 'few'), 0);
+    equal(pool.stats().workersAlive, 4);
+    openGate();
+    deepEqual(await Promise.all(long), [0, 0]);
+  },
+);
+
 test('a long query beside callers who never stop is answered', TIME, async () => {
   start(1);
   let isAnswered = false;
