@@ -21,6 +21,7 @@ import { UNREADABLE_TRIES_MAX } from './limits.ts';
 import { mayFailForMemo } from './memo/coverage.ts';
 import { type MemoLimits, MemoRuns, type RunSnapshot } from './memo/memo-runs.ts';
 import type { MemoStats } from './memo/partial-memo.ts';
+import type { Within } from './plan/binder/binding.ts';
 import {
   byLowerCase,
   countSnapshot,
@@ -44,7 +45,6 @@ import { type RunStats, runStatsOf } from './pool/run-stats.ts';
 import type { RunAnswer } from './pool/task.ts';
 import type { Tenant } from './pool/tenant-sets.ts';
 import { QueryError } from './query-error.ts';
-import type { CommonTable } from './sql/ast.ts';
 
 type Handles = readonly SealedSegmentHandle[];
 
@@ -181,13 +181,13 @@ export class Engine {
   }
 
   /**
-   * Parses and binds; with `within`, as a text that may name these tables and no sources; with `views`,
+   * Parses and binds; with `within`, as a text that was sent and may name these tables only; with `views`,
    * as one that may also name these. Throws a QueryError `invalid_sql` with its place in the text.
    */
   prepare(
     text: string,
     parameters: readonly ParameterDeclaration[],
-    within?: readonly (readonly CommonTable[])[],
+    within?: Within,
     views?: Views,
   ): PreparedQuery {
     return prepareQuery(text, { sources: this.#sources, parameters, within, views });
@@ -197,7 +197,7 @@ export class Engine {
   prepareInPieces(
     text: string,
     parameters: readonly ParameterDeclaration[],
-    within?: readonly (readonly CommonTable[])[],
+    within?: Within,
     views?: Views,
   ): Pieces<PreparedQuery> {
     return prepareInPieces(text, { sources: this.#sources, parameters, within, views });

@@ -341,6 +341,9 @@ export const ECHO_LENGTH_MAX = 100;
 /** The largest `max_rows` of a definition: an answer is built in memory. */
 export const DEFINITION_ROWS_MAX = 100_000;
 
+/** Rows of an answer where neither the definition nor the caller says how many. */
+export const ROWS_MAX_DEFAULT = 1_000;
+
 /** The longest `cache` of a definition: a week. */
 export const CACHE_S_MAX = 604_800;
 

@@ -1,11 +1,11 @@
 import { unreachable } from '../assert.ts';
-import type { Query, QueryBody } from '../sql/ast.ts';
+import type { CommonTable, Query, QueryBody } from '../sql/ast.ts';
 import { findOutputStar } from '../sql/star.ts';
 import { bindOrder, bindRowCount, sorted } from './binder/bind-order.ts';
 import { bindSelect } from './binder/bind-select.ts';
 import { bindSetOperation } from './binder/bind-set-operation.ts';
 import { TableBinder } from './binder/bind-table.ts';
-import { type BindEnvironment, Binding } from './binder/binding.ts';
+import { type BindEnvironment, Binding, isNamedTables } from './binder/binding.ts';
 import { CommonTables } from './binder/common-tables.ts';
 import type { OuterScope } from './binder/outer-scope.ts';
 import { refuse } from './binder/refusal.ts';
@@ -22,11 +22,10 @@ import type { BoundQuery } from './logical-plan.ts';
 export function bindQuery(query: Query, environment: BindEnvironment): BoundQuery {
   const binding = new Binding(environment);
   const { within } = environment;
-  if (within !== undefined) checkOutputNamed(query);
   const tables =
-    within === undefined
+    within === undefined || isNamedTables(within)
       ? CommonTables.none(bindRelation)
-      : CommonTables.only(within, bindRelation);
+      : tablesOfTexts(query, within);
   const relation = withFieldsAsColumns(bindRelation(query, tables, binding), binding);
   checkOutput(relation);
   return {
@@ -35,6 +34,12 @@ export function bindQuery(query: Query, environment: BindEnvironment): BoundQuer
     parameters: binding.parameterNames(),
     views: binding.viewNames(),
   };
+}
+
+/** The only tables of a query over those of other texts. */
+function tablesOfTexts(query: Query, texts: readonly (readonly CommonTable[])[]): CommonTables {
+  checkOutputNamed(query);
+  return CommonTables.only(texts, bindRelation);
 }
 
 /**

@@ -4,9 +4,12 @@ import type { Definition } from '../definition/definition.ts';
 import { echo } from '../echo.ts';
 import { ServiceError } from '../errors.ts';
 
-export const SCOPES = ['ingest', 'query', 'manage'] as const;
+export const SCOPES = ['ingest', 'query', 'explore', 'manage'] as const;
 
-/** `ingest`: post logs. `query`: call endpoints. `manage`: see and change the service itself. */
+/**
+ * `ingest`: post logs. `query`: call endpoints. `explore`: run SQL of one's own. `manage`: see and change the service
+ * itself, which includes `explore`.
+ */
 export type Scope = (typeof SCOPES)[number];
 
 /** All, or only the names in a list. */
@@ -89,6 +92,16 @@ export function authorizeEvents(
     throw outOfReach(grant, 'events of sources, but for its endpoints');
   }
   authorizeSource(grant, called, source);
+}
+
+/**
+ * Checks that the token may see how a query is answered. A plan shows what is inside of the saved
+ * queries that it reads.
+ *
+ * @throws ServiceError when the token is bound to endpoints.
+ */
+export function authorizePlan(grant: Grant): void {
+  if (grant.endpoints !== 'all') throw outOfReach(grant, 'plans of queries');
 }
 
 /** @throws ServiceError when the token is bound to other projects. */

@@ -115,8 +115,9 @@ function combinationError(order: Order): string | undefined {
   if (scopes.includes('manage') && isBound) {
     return 'a token with the scope manage sees all of the service: it cannot be bound to projects, sources or endpoints';
   }
-  if (endpoints !== undefined && !scopes.includes('query')) {
-    return 'endpoints are for tokens with the scope query';
+  const readsEndpoints = scopes.includes('query') || scopes.includes('explore');
+  if (endpoints !== undefined && !readsEndpoints) {
+    return 'endpoints are for tokens with the scope query or explore';
   }
   const isLimited = Object.keys(QUOTA).some((name) => name in order);
   if (isLimited && !scopes.includes('ingest')) {

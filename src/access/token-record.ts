@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { NAME_LENGTH_MAX, NARROWED_NAMES_MAX, PROJECT_LENGTH_MAX, TOKENS_MAX } from '../limits.ts';
-import { type Grant, SCOPES } from './grant.ts';
+import { type Grant, SCOPES, type Scope } from './grant.ts';
 import type { Quota } from './quotas.ts';
 
 const NAME = z.string().min(1).max(NAME_LENGTH_MAX);
@@ -65,11 +65,15 @@ export function toGrant(record: TokenRecord): Grant {
   return {
     id,
     name,
-    scopes,
+    scopes: scopes.includes('manage') ? withExplore(scopes) : scopes,
     projects: projects ?? 'all',
     sources: sources ?? 'all',
     endpoints: endpoints ?? 'all',
     defaultSource: default_source,
     expiresMs: expires_at === undefined ? undefined : Date.parse(expires_at),
   };
+}
+
+function withExplore(scopes: readonly Scope[]): readonly Scope[] {
+  return SCOPES.filter((scope) => scope === 'explore' || scopes.includes(scope));
 }

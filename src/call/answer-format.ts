@@ -1,6 +1,11 @@
+import type { Column } from '../../engine/plan/expression.ts';
+import { ColumnsRewriter } from './columns-rewriter.ts';
 import { CsvRewriter } from './csv-rewriter.ts';
 import { NdjsonRewriter } from './ndjson-rewriter.ts';
 import type { RowsRewriter } from './rows-rewriter.ts';
+
+/** A column of an answer: an answer without rows has them, too. */
+export type ResultColumn = Pick<Column, 'name' | 'type'>;
 
 /**
  * A format of answers. The engine writes rows as JSON only, and other formats are converted from
@@ -13,13 +18,20 @@ export type AnswerFormat = {
   readonly mediaTypes: readonly [string, ...string[]];
   readonly contentType: string;
   /** Absent for JSON, the format of the engine's rows. */
-  readonly rewriter?: (rows: Uint8Array, columns: readonly string[]) => RowsRewriter;
+  readonly rewriter?: (rows: Uint8Array, columns: readonly ResultColumn[]) => RowsRewriter;
 };
 
 export const JSON_FORMAT: AnswerFormat = {
   name: 'json',
   mediaTypes: ['application/json'],
   contentType: 'application/json; charset=utf-8',
+};
+
+/** JSON with the names and types of the columns behind the rows. */
+export const COLUMNS_FORMAT: AnswerFormat = {
+  ...JSON_FORMAT,
+  name: 'columns',
+  rewriter: (rows, columns) => new ColumnsRewriter(rows, columns),
 };
 
 /** All formats, in order of preference. */
@@ -29,7 +41,11 @@ export const ANSWER_FORMATS: readonly AnswerFormat[] = [
     name: 'csv',
     mediaTypes: ['text/csv'],
     contentType: 'text/csv; charset=utf-8; header=present',
-    rewriter: (rows, columns) => new CsvRewriter(rows, columns),
+    rewriter: (rows, columns) =>
+      new CsvRewriter(
+        rows,
+        columns.map(({ name }) => name),
+      ),
   },
   {
     name: 'ndjson',

@@ -15,14 +15,16 @@ import {
 import type { Log } from '../log.ts';
 import { StackThrottle } from '../log-throttle.ts';
 import { AnswerDigest } from './answer-digest.ts';
+import type { ResultColumn } from './answer-format.ts';
 import { KeptAnswer } from './kept-answer.ts';
 import type { QueryEngine } from './query-engine.ts';
 import {
   type InTurns,
-  listColumns,
   type QueryCall,
   QueryRunner,
+  type RunCall,
   type RunManner,
+  toRunCall,
 } from './query-runner.ts';
 import { type CallKey, type CallStats, ResultCache } from './result-cache.ts';
 import { type SharedRun, SharedRuns } from './shared-run.ts';
@@ -31,8 +33,7 @@ import { type SharedRun, SharedRuns } from './shared-run.ts';
 export type RunAnswer = {
   readonly kind: 'run';
   readonly answer: QueryAnswer;
-  /** Names of the columns, in order. */
-  readonly columns: readonly string[];
+  readonly columns: readonly ResultColumn[];
   readonly truncatedTo: number | undefined;
   /**
    * Computes the digest of the rows. Call it before their `release`.
@@ -146,7 +147,7 @@ export class EndpointCaller {
    * when the caller has gone.
    */
   call(call: QueryCall, caller: Caller): EndpointAnswer | Promise<EndpointAnswer> {
-    if (!this.#cache.takes(call.endpoint)) return this.#runAlone(call, caller);
+    if (!this.#cache.takes(call.endpoint)) return this.run(toRunCall(call), caller);
     const key = this.#cache.createKey(call, caller.tenant);
     const nowMs = this.#clock.monotonicMs();
     const kept = this.#cache.find(key, nowMs);
@@ -158,12 +159,33 @@ export class EndpointCaller {
   }
 
   /**
+   * Answers a query for one caller: it runs, and nothing is kept.
+   *
+   * @throws ServiceError for what `call` rejects with.
+   */
+  run(call: RunCall, { tenant, cancelled, inTurns }: Caller): RunAnswer | Promise<RunAnswer> {
+    const { query, isSent, rowsMax, parameters, reach } = call;
+    const answer = this.#runner.run(
+      { query, isSent, rowsMax, parameters, reach, tenant, inTurns },
+      cancelled,
+    );
+    const toRunAnswer = (made: QueryAnswer): RunAnswer => ({
+      kind: 'run',
+      columns: query.bound.output,
+      answer: made,
+      truncatedTo: truncatedTo(made),
+      digest: () => this.#digest.digest(made.json),
+    });
+    return answer instanceof Promise ? answer.then(toRunAnswer) : toRunAnswer(answer);
+  }
+
+  /**
    * Explains how the current answer is made. The query runs and its rows are dropped; the cache is
    * neither read nor written.
    *
    * @throws ServiceError for the same reasons as `call`.
    */
-  async explain(call: QueryCall, caller: Caller): Promise<QueryExplanation> {
+  async explain(call: RunCall, caller: Caller): Promise<QueryExplanation> {
     const manner = { isExplained: true, tenant: caller.tenant, inTurns: caller.inTurns };
     const run = this.#runner.begin({ ...call, ...manner }, caller.cancelled);
     const { explanation, release } = await run.answer;
@@ -218,27 +240,6 @@ export class EndpointCaller {
     this.#runner.stopAll(new ServiceError('draining', 'the service is stopping'));
   }
 
-  /** Runs for this caller alone. */
-  #runAlone(
-    call: QueryCall,
-    { tenant, cancelled, inTurns }: Caller,
-  ): RunAnswer | Promise<RunAnswer> {
-    const { endpoint, parameters, reach, callerQuery } = call;
-    const answer = this.#runner.run(
-      { endpoint, parameters, reach, callerQuery, tenant, inTurns },
-      cancelled,
-    );
-    const columns = listColumns(call);
-    const toRunAnswer = (made: QueryAnswer): RunAnswer => ({
-      kind: 'run',
-      columns,
-      answer: made,
-      truncatedTo: truncatedTo(made),
-      digest: () => this.#digest.digest(made.json),
-    });
-    return answer instanceof Promise ? answer.then(toRunAnswer) : toRunAnswer(answer);
-  }
-
   /** Waits for the run of this key: one that is under way, or a new one. */
   async #wait(key: CallKey, caller: Caller): Promise<SharedAnswer> {
     if (this.#callersWaiting >= CALLERS_WAITING_MAX) {
@@ -266,7 +267,11 @@ export class EndpointCaller {
 
   #begin(key: CallKey, manner: Omit<RunManner, 'isExplained'>): SharedRun<SharedResult> {
     return this.#runs.begin(key.text, (signal, earlier) => {
-      const { answer, ended } = this.#runner.begin({ ...key, ...manner }, () => signal, earlier);
+      const { answer, ended } = this.#runner.begin(
+        { ...toRunCall(key), ...manner },
+        () => signal,
+        earlier,
+      );
       return { answer: answer.then((answered) => this.#keep(key, answered)), ended };
     });
   }
@@ -278,7 +283,7 @@ export class EndpointCaller {
   #keep(key: CallKey, run: QueryAnswer & { readonly startMs: number }): SharedResult {
     const answer = new KeptAnswer(run.json, {
       digest: this.#digest.digest(run.json),
-      columns: listColumns(key),
+      columns: toRunCall(key).query.bound.output,
       truncatedTo: truncatedTo(run),
     });
     run.release();

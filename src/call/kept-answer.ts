@@ -2,7 +2,7 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { must } from '../../engine/assert.ts';
 import { COMPRESSED_BYTES_MIN } from '../limits.ts';
-import { type AnswerFormat, JSON_FORMAT } from './answer-format.ts';
+import { type AnswerFormat, JSON_FORMAT, type ResultColumn } from './answer-format.ts';
 import { rewriteAll } from './rows-rewriter.ts';
 
 const ENCODINGS = ['br', 'gzip', 'identity'] as const;
@@ -26,8 +26,7 @@ export const RESULT_END = Buffer.from('}');
 export type AnswerNames = {
   /** Differs for answers of different bytes. */
   readonly digest: string;
-  /** Names of the columns, in order, also of an answer without rows. */
-  readonly columns: readonly string[];
+  readonly columns: readonly ResultColumn[];
   /** The number of rows, if `max_rows` cut off others. */
   readonly truncatedTo?: number | undefined;
 };
@@ -41,7 +40,7 @@ export class KeptAnswer {
   readonly truncatedTo: number | undefined;
   /** The body as JSON, not compressed. */
   readonly identity: BodyForm;
-  readonly #columns: readonly string[];
+  readonly #columns: readonly ResultColumn[];
   /** Bodies that are made or being made, by their tags. */
   readonly #forms = new Map<string, BodyForm | Promise<BodyForm>>();
   #byteSize: number;

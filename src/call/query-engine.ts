@@ -1,4 +1,5 @@
 import type { BegunAnswer, QueryAnswer, RunOptions } from '../../engine/engine.ts';
+import type { Within } from '../../engine/plan/binder/binding.ts';
 import type { ParameterDeclaration, Views } from '../../engine/plan/logical-plan.ts';
 import type { Pieces } from '../../engine/plan/pieces.ts';
 import type { PreparedQuery } from '../../engine/plan/prepared-query.ts';
@@ -10,15 +11,15 @@ export type BoundedRunOptions = RunOptions & { readonly reach: Reach };
 /** What the service needs of the engine. */
 export interface QueryEngine {
   /**
-   * Parses and binds a text whose parameters are all declared. With `within`, it may name the
-   * tables of these texts and no sources; with `views`, it and its tables may name these.
+   * Parses and binds a text whose parameters are all declared. With `within`, it was sent and may
+   * name these tables only; with `views`, it and its tables may name these.
    *
    * @throws QueryError with the place in the text.
    */
   prepare(
     text: string,
     parameters: readonly ParameterDeclaration[],
-    within?: readonly PreparedQuery['commonTables'][],
+    within?: Within,
     views?: Views,
   ): PreparedQuery;
   /** Does the work of `prepare` in pieces, for a text that may take long. */

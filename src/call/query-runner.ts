@@ -17,7 +17,7 @@ export type TimedAnswer = QueryAnswer & {
   readonly startMs: number;
 };
 
-/** The query of a call. */
+/** A call of an endpoint. */
 export type QueryCall = {
   readonly endpoint: Endpoint;
   readonly parameters: ParameterValues;
@@ -27,9 +27,25 @@ export type QueryCall = {
   readonly callerQuery?: PreparedQuery | undefined;
 };
 
-/** Names of the answer's columns, in order. */
-export function listColumns({ endpoint, callerQuery }: QueryCall): readonly string[] {
-  return (callerQuery ?? endpoint.query).bound.output.map(({ name }) => name);
+/** A query and everything that its answer depends on. */
+export type RunCall = {
+  readonly query: PreparedQuery;
+  /** Whether it is the caller's own text, which may take any time to plan. */
+  readonly isSent: boolean;
+  readonly rowsMax: number;
+  readonly parameters: ParameterValues;
+  /** What the caller may read. */
+  readonly reach: Reach;
+};
+
+export function toRunCall({ endpoint, parameters, reach, callerQuery }: QueryCall): RunCall {
+  return {
+    query: callerQuery ?? endpoint.query,
+    isSent: callerQuery !== undefined,
+    rowsMax: endpoint.definition.rowsMax,
+    parameters,
+    reach,
+  };
 }
 
 /** How a call is run. */
@@ -84,12 +100,9 @@ export class QueryRunner {
    * Runs for one caller. Returns the answer if it is available in this turn of the event loop, or a
    * promise of it, which rejects as documented at `begin` and when too many runs are under way.
    */
-  run(
-    call: QueryCall & RunManner,
-    cancelled: () => AbortSignal,
-  ): QueryAnswer | Promise<QueryAnswer> {
+  run(call: RunCall & RunManner, cancelled: () => AbortSignal): QueryAnswer | Promise<QueryAnswer> {
     if (!this.hasRoom) return Promise.reject(this.#overloaded());
-    if (call.callerQuery !== undefined) {
+    if (call.isSent) {
       return this.#watched(call, (signal) => this.#answer(call, signal), cancelled).answer;
     }
     const begun = this.#engine.begin(...this.#createQuery(call));
@@ -105,7 +118,7 @@ export class QueryRunner {
    * @throws ServiceError when too many runs are under way.
    */
   begin(
-    call: QueryCall & RunManner,
+    call: RunCall & RunManner,
     cancelled: () => AbortSignal,
     earlier?: Promise<void>,
   ): BegunRun<TimedAnswer> {
@@ -130,7 +143,7 @@ export class QueryRunner {
 
   /** A run that has to be waited for, counted until the engine has finished it. */
   #watched<Answer extends QueryAnswer>(
-    { callerQuery }: QueryCall,
+    { query, isSent }: RunCall,
     begin: (signal: AbortSignal) => Promise<Answer>,
     cancelled: () => AbortSignal,
   ): BegunRun<Answer> {
@@ -142,7 +155,9 @@ export class QueryRunner {
     };
     const ended = run.then(end, end);
     const answer = this.#inTime(run, abort, cancelled).catch((error: unknown): never => {
-      throw error instanceof QueryError ? fromQueryError(error, callerQuery?.text) : error;
+      throw error instanceof QueryError
+        ? fromQueryError(error, isSent ? query.text : undefined)
+        : error;
     });
     return { answer, ended };
   }
@@ -213,8 +228,8 @@ export class QueryRunner {
   }
 
   /** Plans a caller's own text in pieces, because that may take long. */
-  async #answer(call: QueryCall & RunManner, signal: AbortSignal): Promise<QueryAnswer> {
-    if (call.callerQuery !== undefined) {
+  async #answer(call: RunCall & RunManner, signal: AbortSignal): Promise<QueryAnswer> {
+    if (call.isSent) {
       const inTurns = call.inTurns ?? inTurnsOfTheLoop;
       return inTurns(this.#planAndBegin(call, signal), () => signal.aborted);
     }
@@ -223,7 +238,7 @@ export class QueryRunner {
   }
 
   *#planAndBegin(
-    call: QueryCall & RunManner,
+    call: RunCall & RunManner,
     signal: AbortSignal,
   ): Pieces<QueryAnswer | Promise<QueryAnswer>> {
     const [query, options] = this.#createQuery(call);
@@ -234,24 +249,16 @@ export class QueryRunner {
   }
 
   #createQuery({
-    endpoint,
+    query,
+    rowsMax,
     parameters,
     reach,
-    callerQuery,
     isExplained,
     tenant,
     renewal,
-  }: QueryCall & RunManner): Parameters<QueryEngine['begin']> {
-    const options = {
-      parameters,
-      nowUs: this.#clock.nowUs(),
-      rowsMax: endpoint.definition.rowsMax,
-      reach,
-      isExplained,
-      tenant,
-      renewal,
-    };
-    return [callerQuery ?? endpoint.query, options];
+  }: RunCall & RunManner): Parameters<QueryEngine['begin']> {
+    const nowUs = this.#clock.nowUs();
+    return [query, { parameters, nowUs, rowsMax, reach, isExplained, tenant, renewal }];
   }
 }
 

@@ -34,7 +34,7 @@ the command changes the folder of DATA_DIR if that is set, unless a running serv
 asks the service at HOST and PORT, and if none answers, it changes the folder ./data if there is
 one. On standard error it says where it was.`,
   flags: {
-    scopes: { placeholder: 'LIST', text: 'any of ingest, query and manage' },
+    scopes: { placeholder: 'LIST', text: 'any of ingest, query, explore and manage' },
     projects: { placeholder: 'LIST', text: 'the projects whose events it reads and posts' },
     sources: { placeholder: 'LIST', text: 'the sources that it reads and posts to' },
     endpoints: { placeholder: 'LIST', text: 'the endpoints that it calls' },

@@ -27,6 +27,7 @@ export class CatalogueError extends Error {
 export class Catalogue {
   #byId: ReadonlyMap<string, Endpoint> = new Map();
   #byName: ReadonlyMap<string, Endpoint> = new Map();
+  #version = 0;
 
   constructor(endpoints: readonly Endpoint[]) {
     this.replace(endpoints);
@@ -44,11 +45,17 @@ export class Catalogue {
     assert(isDistinct, 'an endpoint has its own id and names');
     this.#byId = byId;
     this.#byName = byName;
+    this.#version += 1;
   }
 
   /** Finds by id if the text is a whole UUID, else by name or alias. */
   find(idOrName: string): Endpoint | undefined {
     return isUuid(idOrName) ? this.#byId.get(idOrName.toLowerCase()) : this.#byName.get(idOrName);
+  }
+
+  /** Counts up with each change. */
+  get version(): number {
+    return this.#version;
   }
 
   /** In the order they were given. */

@@ -44,7 +44,13 @@ import { hint } from '../../engine/plan/binder/nearest-name.ts';
 import { nameId } from '../../ingest/name-id.ts';
 import { isUuid } from '../../ingest/source.ts';
 import { echo, echoNumber, formatChoices } from '../echo.ts';
-import { CACHE_S_MAX, DEFINITION_ROWS_MAX, NAME_LENGTH_MAX, PARAMETERS_MAX } from '../limits.ts';
+import {
+  CACHE_S_MAX,
+  DEFINITION_ROWS_MAX,
+  NAME_LENGTH_MAX,
+  PARAMETERS_MAX,
+  ROWS_MAX_DEFAULT,
+} from '../limits.ts';
 import { PROFILE_NAMES, type ProfileName } from '../profile.ts';
 import { type Definition, listNames, type ParameterDefinition } from './definition.ts';
 import {
@@ -99,8 +105,6 @@ const NAME = /^[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*$/;
 
 /** Names that are parts of the paths of endpoints. */
 const NAMES_RESERVED: ReadonlySet<string> = new Set(['query']);
-
-const ROWS_MAX_DEFAULT = 1000;
 
 /**
  * The namespace of the names of definitions. Changing it would change the ids of all definitions

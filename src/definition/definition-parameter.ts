@@ -10,7 +10,7 @@ type Word = { readonly text: string; readonly at: Position };
 
 type Options = { required: boolean; default?: Word; values?: Word; from?: Word };
 
-const PARAMETER_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
+export const PARAMETER_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 const TOKEN_REASON = `a parameter must not be read from ${TOKEN_PARAMETER}: callers give their token so`;
 

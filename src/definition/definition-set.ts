@@ -273,7 +273,10 @@ function formatPlace({ origin, file }: SavedDefinition): string {
   return origin === 'api' ? 'which was made over HTTP' : `of the file ${basename(file)}`;
 }
 
-function toView({ definition: { name, text, parameters } }: SavedDefinition): View {
+/** A definition as a text that selects from it sees it. */
+export function toView({
+  definition: { name, text, parameters },
+}: Pick<SavedDefinition, 'definition'>): View {
   return { name, text, parameters: typed(parameters) };
 }
 

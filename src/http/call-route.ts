@@ -1,15 +1,11 @@
 import type { Request, Response } from 'express';
 import { hint } from '../../engine/plan/binder/nearest-name.ts';
-import type { Pieces } from '../../engine/plan/pieces.ts';
 import type { Tenant } from '../../engine/pool/tenant-sets.ts';
 import { authorize, authorizeCall, type Grant, mayLearnNames, toReach } from '../access/grant.ts';
 import { toTenant } from '../access/tenant.ts';
-import { type AnswerFormat, JSON_FORMAT } from '../call/answer-format.ts';
+import { JSON_FORMAT } from '../call/answer-format.ts';
 import { findCalled } from '../call/called-endpoint.ts';
-import type { CallerQueries } from '../call/caller-queries.ts';
 import { findCallerSql, SQL_PARAMETER } from '../call/caller-sql.ts';
-import type { EndpointCaller } from '../call/endpoint-call.ts';
-import type { Clock } from '../clock.ts';
 import type { Catalogue } from '../definition/catalogue.ts';
 import { listNames } from '../definition/definition.ts';
 import type { Endpoint } from '../definition/endpoint.ts';
@@ -17,81 +13,44 @@ import type { ParameterTexts } from '../definition/parameters.ts';
 import { echo } from '../echo.ts';
 import { ServiceError } from '../errors.ts';
 import { CALL_BODY_BYTES_MAX } from '../limits.ts';
-import { acceptedFormat } from './accepted-format.ts';
-import type { AnswerBudget } from './answer-budget.ts';
 import { type BodyReader, hasBody, skipBody } from './body.ts';
-import { sendAnswer } from './call-answer.ts';
-import { asksToExplain, sendExplanation } from './explain-route.ts';
+import { isAsked } from './explain-route.ts';
 import { parseJsonObject, textOfBody } from './json-body.ts';
 import { readMediaType } from './media-type.ts';
-import { varyBy } from './response.ts';
+import { answerCall, type CallParts, chooseFormat } from './read-call.ts';
 import { type GuardedOperation, pathParameter } from './route.ts';
-import { workOnSql } from './sql-turns.ts';
-import type { WorkTurns } from './work-turns.ts';
 
 /** Calls an endpoint. The path's parameter is its id or one of its names. */
-export function callHandler(options: {
-  readonly catalogue: Catalogue;
-  readonly caller: EndpointCaller;
-  readonly callerQueries: CallerQueries;
-  readonly bodies: BodyReader;
-  readonly answers: AnswerBudget;
-  readonly turns: WorkTurns;
-  readonly clock: Clock;
-}): GuardedOperation['handle'] {
-  const { catalogue, caller, callerQueries, bodies, clock, answers, turns } = options;
+export function callHandler(
+  options: CallParts & { readonly catalogue: Catalogue; readonly bodies: BodyReader },
+): GuardedOperation['handle'] {
+  const { catalogue, bodies, clock } = options;
   return async (request, response, { grant, query }) => {
     const called = pathParameter(request);
     const found = findCalled(catalogue, called);
     authorizeCall(grant, called, found?.endpoint.definition);
     if (found === undefined) throw unknownEndpoint(called, catalogue, grant);
     const { endpoint, format: pathFormat } = found;
-    const isExplained = asksToExplain(query, endpoint.parameters);
+    const isExplained = isAsked('explain', query, endpoint.parameters);
     if (isExplained) authorize(grant, 'manage');
-    const format = isExplained ? JSON_FORMAT : chooseFormat(request, response, pathFormat);
+    const hasColumns = isAsked('columns', query, endpoint.parameters);
+    const format = isExplained
+      ? JSON_FORMAT
+      : chooseFormat(request, response, { pathFormat, hasColumns });
     const { texts, emptyNames }: GivenTexts = hasBody(request)
       ? await addBody(query, { request, response, bodies, endpoint, tenant: toTenant(grant) })
       : { texts: query };
     const receivedMs = clock.monotonicMs();
     const parameters = endpoint.parameters.parse(texts, emptyNames);
     const sql = findCallerSql(texts, endpoint);
-    const tenant = toTenant(grant);
-    const inTurns = <T>(pieces: Pieces<T>, isGone: () => boolean) =>
-      workOnSql(turns, { sql: sql ?? '', tenant, isGone }, pieces);
-    const callerQuery =
-      sql === undefined
-        ? undefined
-        : await inTurns(callerQueries.prepareInPieces(endpoint, sql), () => response.destroyed);
-    const call = { endpoint, parameters, callerQuery, reach: toReach(grant) };
-    const who = { tenant, cancelled: () => goneSignal(response), inTurns };
-    if (isExplained) {
-      const explanation = await caller.explain(call, who);
-      sendExplanation(request, response, explanation, endpoint.definition.name);
-      return;
-    }
-    const calledMs = clock.monotonicMs();
-    const answering = caller.call(call, who);
-    // Without a promise, the answer leaves in the turn of the event loop that brought the request.
-    const answer = answering instanceof Promise ? await answering : answering;
-    await sendAnswer(request, response, answer, {
+    await answerCall(request, response, options, {
+      ...{ grant, isExplained, format, receivedMs },
+      name: endpoint.definition.name,
       cacheS: endpoint.definition.cacheS,
-      format,
-      hold: (bytes) => answers.hold(bytes, tenant, response),
-      parseMs: calledMs - receivedMs,
-      callMs: clock.monotonicMs() - calledMs,
+      text: sql === undefined ? undefined : { sql, tables: endpoint },
+      create: (callerQuery) => ({ endpoint, parameters, callerQuery, reach: toReach(grant) }),
     });
   };
-}
-
-/** The format from the end of the path, else from `Accept`. */
-function chooseFormat(
-  request: Request,
-  response: Response,
-  pathFormat: AnswerFormat | undefined,
-): AnswerFormat {
-  if (pathFormat !== undefined) return pathFormat;
-  varyBy(response, 'Accept');
-  return acceptedFormat(request.headers.accept);
 }
 
 /** The error for a missing endpoint, with similar names. */
@@ -191,15 +150,4 @@ function toText(name: string, value: unknown): string | undefined {
     `${name} must be a string, a number or a boolean; ${reason}`,
     { parameter: name },
   );
-}
-
-/** Makes a signal that aborts when the connection closes before the answer has left. */
-function goneSignal(response: Response): AbortSignal {
-  const gone = new AbortController();
-  // If the connection closed while the body was read, its event is over.
-  if (response.destroyed) gone.abort();
-  response.on('close', () => {
-    if (!response.writableFinished) gone.abort();
-  });
-  return gone.signal;
 }

@@ -9,17 +9,21 @@ import { oneText } from './query-string.ts';
 import { sendBytes, sendJson, varyBy } from './response.ts';
 
 /**
- * Whether a call asks for an explanation instead of the answer: `explain=true` in its query string.
- * If the endpoint has a parameter of this name, it belongs to the endpoint.
+ * Returns whether the query string has `explain=true`, for the plan instead of the rows, or
+ * `columns=true`, for the columns beside them. A parameter of the endpoint with this name wins.
  *
- * @throws ServiceError when it is given and is neither true nor false.
+ * @throws ServiceError if the value is neither true nor false.
  */
-export function asksToExplain(query: ParameterTexts, schema: ParameterSchema): boolean {
-  const text = schema.reads('explain') ? undefined : oneText(query, 'explain');
+export function isAsked(
+  name: 'explain' | 'columns',
+  query: ParameterTexts,
+  schema?: ParameterSchema,
+): boolean {
+  const text = schema?.reads(name) === true ? undefined : oneText(query, name);
   if (text === undefined) return false;
   if (text === 'true' || text === 'false') return text === 'true';
-  const message = `explain must be true or false; got ${echo(text)}`;
-  throw new ServiceError('invalid_parameter', message, { parameter: 'explain' });
+  const message = `${name} must be true or false; got ${echo(text)}`;
+  throw new ServiceError('invalid_parameter', message, { parameter: name });
 }
 
 /** Sends text, or JSON if the caller prefers it. `name` is the endpoint's. */

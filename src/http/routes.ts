@@ -15,6 +15,7 @@ import { healthHandler, readyHandler } from './health-route.ts';
 import { metricsHandler } from './metrics-route.ts';
 import { DOCUMENT_TEXT, openapiHandler } from './openapi-route.ts';
 import { postsRoute } from './posts-route.ts';
+import { queryRoutes } from './query-route.ts';
 import { rootRoutes } from './root-route.ts';
 import {
   type Access,
@@ -64,6 +65,7 @@ export function serviceRoutes(options: RouteOptions): readonly Route[] {
   const routes: readonly Route[] = [
     firstLogs!,
     ...endpointRoutes(options),
+    ...queryRoutes(options),
     ...sourceRoutes(options),
     ...tokenRoutes(options),
     followRoute(options),

@@ -1,3 +1,4 @@
+import { SCOPES } from '../access/grant.ts';
 import { describeList, describeObject, refTo } from '../openapi/schemas.ts';
 import type { Access, GuardedOperation, Route } from './route.ts';
 import type { RouteOptions } from './routes.ts';
@@ -104,7 +105,7 @@ function making(handle: GuardedOperation['handle']): GuardedOperation {
         'application/json': {
           example: { name: 'shop', scopes: ['ingest'], projects: ['alpha'] },
           schema: describeObject(
-            { name: STRING, scopes: describeList({ enum: ['ingest', 'query', 'manage'] }) },
+            { name: STRING, scopes: describeList({ enum: SCOPES }) },
             {
               projects: describeList(STRING),
               sources: describeList(STRING),

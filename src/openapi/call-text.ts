@@ -2,10 +2,18 @@ import { ANSWER_FORMATS } from '../call/answer-format.ts';
 import { SQL_PARAMETER } from '../call/caller-sql.ts';
 import { TRUNCATED_HEADER } from '../http/call-answer.ts';
 import { WARNINGS_HEADER } from '../http/warnings.ts';
-import type { MediaText, OperationText } from './operation-text.ts';
+import type { MediaText, OperationText, ParameterText } from './operation-text.ts';
 import { describeUnion, refTo } from './schemas.ts';
 
 const TEXT: MediaText = { schema: { type: 'string' } };
+
+/** A flag of calls and queries. */
+export const COLUMNS_PARAMETER: ParameterText = {
+  name: 'columns',
+  in: 'query',
+  description: 'Whether a JSON answer has the names and types of its columns, too',
+  schema: { type: 'string', enum: ['true', 'false'] },
+};
 
 /** The description of a call of any endpoint; `definition-call.ts` adds that of a single one. */
 export const CALL_TEXT: OperationText = {
@@ -35,6 +43,7 @@ export const CALL_TEXT: OperationText = {
         'Return the plan and the work of each operator instead of the rows; needs the scope manage',
       schema: { type: 'string', enum: ['true', 'false'] },
     },
+    COLUMNS_PARAMETER,
     {
       name: 'If-None-Match',
       in: 'header',

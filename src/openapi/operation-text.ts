@@ -6,6 +6,7 @@ export type Schema = Readonly<Record<string, unknown>>;
 /** Groups of operations, in the order of the document. */
 export const TAGS = {
   calls: 'Saved queries are called; what comes back are rows',
+  queries: 'SQL that is not saved',
   definitions: 'The saved queries themselves',
   posting: 'Logs are posted, each format at a door of its own',
   sources: 'The named streams that logs are stored in',

@@ -1,3 +1,4 @@
+import { SCOPES } from '../access/grant.ts';
 import { ERROR_TABLE } from '../errors.ts';
 import { HEALTH_CODES } from '../readiness.ts';
 import type { Schema } from './operation-text.ts';
@@ -116,7 +117,10 @@ export const SCHEMAS = {
   }),
   Result: {
     description: 'Rows, with their keys in the order of the select list',
-    ...describeObject({ result: describeList({ type: 'object' }) }),
+    ...describeObject(
+      { result: describeList({ type: 'object' }) },
+      { columns: describeList(describeObject({ name: STRING, type: STRING })) },
+    ),
   },
   Timestamp: {
     description: 'Microseconds since the epoch; as text beyond 2^53',
@@ -198,7 +202,7 @@ export const SCHEMAS = {
     {
       id: STRING,
       name: STRING,
-      scopes: describeList({ enum: ['ingest', 'query', 'manage'] }),
+      scopes: describeList({ enum: SCOPES }),
       from: { enum: ['settings', 'file'], description: 'Those of the settings cannot be revoked' },
     },
     {

@@ -14,9 +14,11 @@ import { summarizeSegment } from '../../ingest/segment-summary.ts';
 import { SourceDirectory, sourcesFrom } from '../../ingest/source.ts';
 import { CallerQueries } from '../../src/call/caller-queries.ts';
 import { EndpointCaller } from '../../src/call/endpoint-call.ts';
-import type { QueryCall } from '../../src/call/query-runner.ts';
+import { ExploredTables } from '../../src/call/explored-tables.ts';
+import { type QueryCall, type RunCall, toRunCall } from '../../src/call/query-runner.ts';
 import { type Catalogue, loadCatalogue } from '../../src/definition/catalogue.ts';
 import { ServiceError } from '../../src/errors.ts';
+import { DEFINITION_ROWS_MAX } from '../../src/limits.ts';
 import { us } from '../scripts/script.ts';
 import { jsonText } from '../support/json-text.ts';
 import type { TenantCall } from './tenant-calls.ts';
@@ -116,7 +118,9 @@ export class Stall {
     return this.#outcome(async () => {
       const cancelled = new AbortController().signal;
       const asked = this.#queryCall(call, reach);
-      const answer = await this.#callers[way].call(asked, { cancelled: () => cancelled });
+      const caller = this.#callers[way];
+      const who = { cancelled: () => cancelled };
+      const answer = await ('endpoint' in asked ? caller.call(asked, who) : caller.run(asked, who));
       if (answer.kind === 'shared') return answer.answer.identity.bytes.toString();
       const json = `{"result":${Buffer.from(answer.answer.json).toString()}}`;
       answer.answer.release();
@@ -129,7 +133,8 @@ export class Stall {
     await this.#outcome(async () => {
       const asked = this.#queryCall(call, reach);
       const cancelled = new AbortController().signal;
-      explanation = await this.#callers.here.explain(asked, { cancelled: () => cancelled });
+      const run = 'endpoint' in asked ? toRunCall(asked) : asked;
+      explanation = await this.#callers.here.explain(run, { cancelled: () => cancelled });
       return '';
     });
     return explanation;
@@ -159,7 +164,14 @@ export class Stall {
     for (const engine of Object.values(this.#engines)) await engine.close();
   }
 
-  #queryCall({ endpoint: name, parameters, sql }: TenantCall, reach: Reach): QueryCall {
+  #queryCall(call: TenantCall, reach: Reach): QueryCall | RunCall {
+    const { endpoint: name, parameters, sql, isExplored } = call;
+    if (isExplored === true) {
+      const grant = { id: '', name: '', scopes: ['explore'], endpoints: 'all', ...reach } as const;
+      const tables = new ExploredTables(must(this.#catalogue)).find(grant);
+      const query = this.#queries.prepare(tables, must(sql));
+      return { query, isSent: true, rowsMax: DEFINITION_ROWS_MAX, parameters: new Map(), reach };
+    }
     const endpoint = must(this.#catalogue?.find(name), `there is an endpoint ${name}`);
     const texts = new Map(Object.entries(parameters).map(([key, text]) => [key, [text]]));
     const callerQuery = sql === undefined ? undefined : this.#queries.prepare(endpoint, sql);

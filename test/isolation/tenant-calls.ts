@@ -10,29 +10,35 @@ export type TenantCall = {
   readonly sql?: string;
   /** Whether it may be asked for all projects, too: it takes no product of all rows. */
   readonly isLinear: boolean;
+  /** Whether the text is no endpoint's, and selects from sources themselves. */
+  readonly isExplored?: boolean;
 };
+
+const COLUMNS = 'id, timestamp, event_message, project, metadata';
+
+/** Whole sources, without a word about projects. */
+const WILD_TABLES = `WITH logs AS (SELECT ${COLUMNS} FROM \`logs\`),
+edge AS (SELECT ${COLUMNS} FROM \`cloudflare.logs.prod\`),
+relay AS (SELECT ${COLUMNS} FROM \`deno-relay-logs\`),
+realtime AS (SELECT ${COLUMNS} FROM \`realtime.logs.prod\`),
+everything AS (
+  SELECT 'logs' AS source, id, timestamp, event_message, project, metadata FROM \`logs\`
+  UNION ALL SELECT 'edge', id, timestamp, event_message, project, metadata FROM \`cloudflare.logs.prod\`
+  UNION ALL SELECT 'relay', id, timestamp, event_message, project, metadata FROM \`deno-relay-logs\`
+)
+`;
 
 /**
  * A definition whose tables are whole sources, without a word about projects, and over which a caller may ask
  * anything. `cache`: a line of the header.
  */
 export function wildDefinition(name: string, id: string, cache: string): string {
-  const columns = 'id, timestamp, event_message, project, metadata';
   return `-- id: ${id}
 -- name: ${name}
 -- max_rows: 100000
 -- sandbox: enabled
 ${cache}
-WITH logs AS (SELECT ${columns} FROM \`logs\`),
-edge AS (SELECT ${columns} FROM \`cloudflare.logs.prod\`),
-relay AS (SELECT ${columns} FROM \`deno-relay-logs\`),
-realtime AS (SELECT ${columns} FROM \`realtime.logs.prod\`),
-everything AS (
-  SELECT 'logs' AS source, id, timestamp, event_message, project, metadata FROM \`logs\`
-  UNION ALL SELECT 'edge', id, timestamp, event_message, project, metadata FROM \`cloudflare.logs.prod\`
-  UNION ALL SELECT 'relay', id, timestamp, event_message, project, metadata FROM \`deno-relay-logs\`
-)
-SELECT id FROM everything
+${WILD_TABLES}SELECT id FROM everything
 `;
 }
 
@@ -122,13 +128,31 @@ export class HostileCalls {
     const random = this.#random;
     const kind = random.below(10);
     if (kind < 3) return this.#builtIn(own);
-    const endpoint = random.pick(['wild.kept', 'wild.run']);
+    const called = { endpoint: random.pick(['wild.kept', 'wild.run']), parameters: {} };
+    if (random.below(3) === 0) return { ...called, ...this.#explored() };
     if (kind < 7) {
-      const sql = random.pick(TEXTS).replaceAll('OTHER', this.#other().key.replaceAll("'", "\\'"));
-      return { endpoint, parameters: {}, sql, isLinear: true };
+      return { ...called, sql: this.#knownText(), isLinear: true };
     }
     const sql = kind < 9 ? random.pick(this.#texts) : render(randomQuery(random));
-    return { endpoint, parameters: {}, sql, isLinear: false };
+    return { ...called, sql, isLinear: false };
+  }
+
+  /** A text over sources themselves, or over the tables of a saved query. */
+  #explored(): Pick<TenantCall, 'sql' | 'isLinear' | 'isExplored'> {
+    const random = this.#random;
+    const own = `${WILD_TABLES}SELECT * FROM (${this.#knownText()})`;
+    const sql = random.pick([
+      own,
+      own,
+      'SELECT COUNT(*) AS n FROM wild.run',
+      'SELECT id FROM wild.kept',
+    ]);
+    return { sql, isLinear: true, isExplored: true };
+  }
+
+  #knownText(): string {
+    const other = this.#other().key.replaceAll("'", "\\'");
+    return this.#random.pick(TEXTS).replaceAll('OTHER', other);
   }
 
   #builtIn(own: Tenant): TenantCall {

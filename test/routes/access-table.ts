@@ -127,6 +127,13 @@ export const ACCESS_TABLE: readonly AccessRow[] = [
       ),
     ),
   ].map((row) => ({ ...row, type: 'application/json' })),
+  ...['', '.json', '.csv', '.ndjson'].map((ending) =>
+    managing(`POST /api/query${ending}`, `/api/query${ending}`, {
+      needs: 'explore',
+      body: 'SELECT 1 AS one',
+      type: 'application/sql',
+    }),
+  ),
   managing('GET /metrics', '/metrics'),
   managing('GET /api/posts', '/api/posts'),
   managing('GET /api/service', '/api/service'),

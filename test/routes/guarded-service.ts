@@ -14,6 +14,7 @@ import { HttpClient } from '../support/http-client.ts';
 export const TOKEN_SCOPES: Readonly<Record<string, readonly Scope[]>> = {
   ingest: ['ingest'],
   query: ['query'],
+  explore: ['explore'],
   manage: ['manage'],
   all: ['ingest', 'query', 'manage'],
 };

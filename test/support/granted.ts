@@ -1,10 +1,11 @@
 import { equal } from 'node:assert/strict';
+import type { Scope } from '../../src/access/grant.ts';
 import type { HttpAnswer } from './http-client.ts';
 import type { ServiceUnderTest } from './service-under-test.ts';
 
 /** What a token is asked for with. */
 export type Order = {
-  readonly scopes: readonly ('ingest' | 'query' | 'manage')[];
+  readonly scopes: readonly Scope[];
   readonly projects?: readonly string[];
   readonly sources?: readonly string[];
   readonly endpoints?: readonly string[];

@@ -189,7 +189,7 @@ export class TableBinder {
 
   #findSource(name: string): string | undefined {
     if (!this.#tables.seesSources) return undefined;
-    const names = this.#binding.sources.map((source) => source.name);
+    const names = this.#binding.sourceNames();
     if (names.includes(name)) return name;
     const similar = names.filter((each) => each.toLowerCase() === name.toLowerCase());
     return similar.length === 1 ? similar[0] : undefined;
@@ -208,8 +208,7 @@ export class TableBinder {
       const list = known.length === 0 ? 'there is none' : `there are ${known.join(', ')}`;
       refuse(`there is no table ${name} here: ${list}${hint(name, common)}`, span);
     }
-    const sources = this.#binding.sources.map((source) => source.name);
-    const names = [...common, ...sources, ...this.#binding.viewsKnown()];
+    const names = [...common, ...this.#binding.sourceNames(), ...this.#binding.viewsKnown()];
     refuse(`there is no table ${name}${hint(name, names)}`, span);
   }
 

@@ -17,15 +17,24 @@ import { ExpressionIdentities } from './identity.ts';
 import { hint } from './nearest-name.ts';
 import { refuse } from './refusal.ts';
 
+/** Sources and views that a text may name. The texts of its views may name all others, too. */
+export type NamedTables = {
+  readonly sources: 'all' | readonly string[];
+  readonly hasView: (name: string) => boolean;
+};
+
+/**
+ * The tables that a text may name: those of other texts' WITH, which were bound against the same sources and parameters;
+ * or some sources and views.
+ */
+export type Within = readonly (readonly CommonTable[])[] | NamedTables;
+
 /** What a query is bound against. */
 export type BindEnvironment = {
   readonly sources: readonly SourceSchema[];
   readonly parameters: readonly ParameterDeclaration[];
-  /**
-   * The only tables the text may name, where it may not name sources: those of another text's WITH,
-   * which was bound against the same sources and parameters.
-   */
-  readonly within?: readonly (readonly CommonTable[])[] | undefined;
+  /** What the text itself may name in FROM, where that is not every source and view. Such a text is sent, not saved. */
+  readonly within?: Within | undefined;
   /**
    * Whether sources have a column `_arrival`, reached by its bare name alone: rows of one source count up by it
    * as they were published. For texts of the service alone, so that no word of callers is taken away.
@@ -45,12 +54,14 @@ export type Origin = { readonly span: Span; readonly text: string };
  * budget. No two columns it hands out have one id.
  */
 export class Binding {
-  readonly sources: readonly SourceSchema[];
   readonly hasArrivals: boolean;
   readonly identities = new ExpressionIdentities();
   /** By name in lower case: of the text, and further ones inside of a view. */
   #declarations: ReadonlyMap<string, ParameterDeclaration>;
   readonly #views: Views | undefined;
+  readonly #sources: readonly string[];
+  /** What the text itself may name; `undefined`: everything, or the tables of another text. */
+  readonly #named: NamedTables | undefined;
   /** Names of the views that are being bound, each used by the one before. */
   readonly #viewsAround: string[] = [];
   readonly #viewsUsed = new Set<string>();
@@ -64,7 +75,8 @@ export class Binding {
   #depth = 0;
 
   constructor(environment: BindEnvironment) {
-    this.sources = environment.sources;
+    this.#sources = environment.sources.map(({ name }) => name);
+    this.#named = isNamedTables(environment.within) ? environment.within : undefined;
     this.hasArrivals = environment.hasArrivals ?? false;
     this.#nodesMax = environment.within === undefined ? BOUND_NODES_MAX : BOUND_NODES_WITHIN_MAX;
     this.#views = environment.views;
@@ -106,13 +118,26 @@ export class Binding {
     return [...this.#parameters.values()].map((parameter) => parameter.name);
   }
 
+  /** Sources that the text at this place may name. */
+  sourceNames(): readonly string[] {
+    const named = this.#namedHere()?.sources ?? 'all';
+    return named === 'all' ? this.#sources : this.#sources.filter((name) => named.includes(name));
+  }
+
   findView(name: string): View | undefined {
-    return this.#views?.find(name);
+    return this.#namedHere()?.hasView(name) === false ? undefined : this.#views?.find(name);
   }
 
   /** Names that texts here may have meant. */
   viewsKnown(): readonly string[] {
-    return this.#views?.names() ?? [];
+    const names = this.#views?.names() ?? [];
+    const named = this.#namedHere();
+    return named === undefined ? names : names.filter((name) => named.hasView(name));
+  }
+
+  /** Inside of a view everything may be named. */
+  #namedHere(): NamedTables | undefined {
+    return this.#viewsAround.length === 0 ? this.#named : undefined;
   }
 
   /** Views that the text itself selects from. */
@@ -214,6 +239,10 @@ export class Binding {
     this.#planSizes.set(node, { depth, columnCount });
     return node;
   }
+}
+
+export function isNamedTables(within: Within | undefined): within is NamedTables {
+  return within !== undefined && 'sources' in within;
 }
 
 /** Nodes of the tree under an expression, counted no further than `max`. */

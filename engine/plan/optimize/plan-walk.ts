@@ -236,6 +236,12 @@ export function* plansWithin(plan: LogicalPlan): Generator<LogicalPlan> {
   }
 }
 
+/** Names of the sources that a plan reads. */
+export function sourcesOf(plan: LogicalPlan): ReadonlySet<string> {
+  const scans = Array.from(plansWithin(plan)).filter((node) => node.op === 'scan');
+  return new Set(scans.map(({ source }) => source));
+}
+
 /** The subqueries in the expressions of one operator (not of its inputs). */
 export function subqueriesOf(plan: LogicalPlan): readonly Subquery[] {
   return expressionsOf(plan).flatMap(subqueriesIn);

@@ -2,15 +2,15 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { QueryAnswer } from '../../../engine/engine.ts';
 import { EVERYTHING } from '../../../engine/plan/reach.ts';
-import { QueryRunner } from '../../../src/call/query-runner.ts';
+import { QueryRunner, toRunCall } from '../../../src/call/query-runner.ts';
 import { fakeAnswer, fakeEndpoint, type Run, runningBy } from '../harness.ts';
 import { CACHED, settle } from './caller-under-test.ts';
 
-const CALL = {
+const CALL = toRunCall({
   endpoint: fakeEndpoint(CACHED),
   parameters: new Map([['key', 'a']]),
   reach: EVERYTHING,
-};
+});
 
 function runnerOf(run: Run, queryMsMax?: number): QueryRunner {
   return new QueryRunner({

@@ -187,6 +187,7 @@ test('parameters have their types, defaults and listed values, and names to fall
       ['since', false, { type: 'string', format: 'date-time', default: '2026-01-01T00:00:00Z' }],
       ['sql', false, { type: 'string' }],
       ['explain', false, { type: 'string', enum: ['true', 'false'] }],
+      ['columns', false, { type: 'string', enum: ['true', 'false'] }],
       ['If-None-Match', false, { type: 'string' }],
     ],
   );

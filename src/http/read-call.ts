@@ -1,0 +1,113 @@
+import type { Request, Response } from 'express';
+import type { Pieces } from '../../engine/plan/pieces.ts';
+import type { PreparedQuery } from '../../engine/plan/prepared-query.ts';
+import type { Grant } from '../access/grant.ts';
+import { toTenant } from '../access/tenant.ts';
+import { type AnswerFormat, COLUMNS_FORMAT, JSON_FORMAT } from '../call/answer-format.ts';
+import type { CallerQueries, CallerTables, SentDeclarations } from '../call/caller-queries.ts';
+import type { EndpointCaller } from '../call/endpoint-call.ts';
+import { type QueryCall, type RunCall, toRunCall } from '../call/query-runner.ts';
+import type { Clock } from '../clock.ts';
+import { acceptedFormat } from './accepted-format.ts';
+import type { AnswerBudget } from './answer-budget.ts';
+import { sendAnswer } from './call-answer.ts';
+import { sendExplanation } from './explain-route.ts';
+import { varyBy } from './response.ts';
+import { workOnSql } from './sql-turns.ts';
+import type { WorkTurns } from './work-turns.ts';
+
+/** What answers calls. */
+export type CallParts = {
+  readonly caller: EndpointCaller;
+  readonly callerQueries: CallerQueries;
+  readonly answers: AnswerBudget;
+  readonly turns: WorkTurns;
+  readonly clock: Clock;
+};
+
+/** A call whose request was read. */
+export type ReadCall = {
+  readonly grant: Grant;
+  /** The name of its query in an explanation. */
+  readonly name: string;
+  readonly isExplained: boolean;
+  readonly format: AnswerFormat;
+  /** How long a browser may keep the answer, in seconds. */
+  readonly cacheS?: number | undefined;
+  /** When the request was read. */
+  readonly receivedMs: number;
+  /** The SQL text that the caller sent, what it may name, and the parameters that came with it. */
+  readonly text?:
+    | {
+        readonly sql: string;
+        readonly tables: CallerTables;
+        readonly declared?: SentDeclarations;
+      }
+    | undefined;
+  /** Makes the call; of that text, once it is bound. */
+  readonly create: (callerQuery: PreparedQuery | undefined) => QueryCall | RunCall;
+};
+
+/** Runs a call, or takes the answer that is kept, and sends it. */
+export async function answerCall(
+  request: Request,
+  response: Response,
+  { caller, callerQueries, answers, turns, clock }: CallParts,
+  { grant, name, isExplained, format, cacheS, receivedMs, text, create }: ReadCall,
+): Promise<void> {
+  const tenant = toTenant(grant);
+  const inTurns = <T>(pieces: Pieces<T>, isGone: () => boolean) =>
+    workOnSql(turns, { sql: text?.sql ?? '', tenant, isGone }, pieces);
+  const callerQuery =
+    text === undefined
+      ? undefined
+      : await inTurns(
+          callerQueries.prepareInPieces(text.tables, text.sql, text.declared),
+          () => response.destroyed,
+        );
+  const call = create(callerQuery);
+  const who = { tenant, cancelled: () => goneSignal(response), inTurns };
+  if (isExplained) {
+    const explanation = await caller.explain('endpoint' in call ? toRunCall(call) : call, who);
+    sendExplanation(request, response, explanation, name);
+    return;
+  }
+  const calledMs = clock.monotonicMs();
+  const answering = 'endpoint' in call ? caller.call(call, who) : caller.run(call, who);
+  // Without a promise, the answer leaves in the turn of the event loop that brought the request.
+  const answer = answering instanceof Promise ? await answering : answering;
+  await sendAnswer(request, response, answer, {
+    cacheS,
+    format,
+    hold: (bytes) => answers.hold(bytes, tenant, response),
+    parseMs: calledMs - receivedMs,
+    callMs: clock.monotonicMs() - calledMs,
+  });
+}
+
+/** Chooses the format from the end of the path, else from `Accept`. */
+export function chooseFormat(
+  request: Request,
+  response: Response,
+  asked: {
+    readonly pathFormat: AnswerFormat | undefined;
+    /** Whether JSON has the columns, too. */
+    readonly hasColumns: boolean;
+  },
+): AnswerFormat {
+  const { pathFormat, hasColumns } = asked;
+  if (pathFormat === undefined) varyBy(response, 'Accept');
+  const format = pathFormat ?? acceptedFormat(request.headers.accept);
+  return format === JSON_FORMAT && hasColumns ? COLUMNS_FORMAT : format;
+}
+
+/** Makes a signal that aborts when the connection closes before the answer has left. */
+function goneSignal(response: Response): AbortSignal {
+  const gone = new AbortController();
+  // If the connection closed while the body was read, its event is over.
+  if (response.destroyed) gone.abort();
+  response.on('close', () => {
+    if (!response.writableFinished) gone.abort();
+  });
+  return gone.signal;
+}
