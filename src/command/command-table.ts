@@ -66,6 +66,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     read: async () => (await import('./check-command.ts')).CHECK,
   },
   {
+    name: 'doctor',
+    summary: 'say why somebody does not see their logs',
+    read: async () => (await import('./doctor-command.ts')).DOCTOR,
+  },
+  {
     name: 'clock',
     summary: 'show the clock that deletes old logs, and trust it after it jumped ahead',
     read: async () => (await import('./clock-command.ts')).CLOCK,

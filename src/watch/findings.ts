@@ -58,7 +58,7 @@ function flaws(
       const rule = source === undefined ? 'where their source has it' : formatProjectRule(source);
       return {
         code: 'events_without_project',
-        message: `${events} stored in ${name} without a project in ${rule}: no query of a project finds them`,
+        message: `${events} stored in ${name} without a project in ${rule}, which no query of a project finds`,
       };
     }),
     ...sentence('unreadable_timestamp', (events, text) => ({
