@@ -3,7 +3,9 @@ import type { Leaf } from './leaf-plan.ts';
 import { encodeNumbers } from './number-values.ts';
 import { encodePositions } from './positions.ts';
 import type { LeafFooter } from './sealed-layout.ts';
+import type { ShapeMemory } from './shape-memory.ts';
 import type { SliceSink } from './slice.ts';
+import type { ChooseShapes } from './split-choice.ts';
 import type { StringEncoder, WholeColumn } from './string-encoding.ts';
 
 /** The values of one column as they come, row by row. */
@@ -37,16 +39,18 @@ export class LeafEncoder {
   readonly #sink: SliceSink;
   readonly #strings: StringEncoder;
   readonly #rowCount: number;
+  readonly #choices: ShapeMemory;
   /** Columns encoded already, by a digest of their values. */
   readonly #encoded = new Map<string, { column: ColumnValues; footer: EncodedLeaf }[]>();
   readonly #wholes: (WholeColumn & { readonly rows: Uint32Array })[] = [];
   /** Columns of which others may be excerpts. */
   readonly #splits: SplitColumn[] = [];
 
-  constructor(sink: SliceSink, strings: StringEncoder, rowCount: number) {
+  constructor(sink: SliceSink, strings: StringEncoder, rowCount: number, choices: ShapeMemory) {
     this.#sink = sink;
     this.#strings = strings;
     this.#rowCount = rowCount;
+    this.#choices = choices;
   }
 
   encode(
@@ -127,7 +131,10 @@ export class LeafEncoder {
     const { values, rows, count } = column;
     if (leaf.leafClass !== 'text') return this.#strings.encode(values, count, 'verbatim');
     const wholes = this.#wholes.filter((whole) => areSameRows(whole.rows, rows));
-    const footer = this.#strings.encode(values, count, 'leaf', wholes);
+    const path = this.#strings.joinedTexts(leaf.path);
+    const choose: ChooseShapes = (strings, hasHeads) =>
+      this.#choices.choose(path, strings, hasHeads);
+    const footer = this.#strings.encode(values, count, 'leaf', wholes, choose);
     const { kind } = footer.packing;
     const isWhole = (kind === 'plain' || kind === 'split') && footer.codes === null;
     if (isWhole && this.#wholes.length < WHOLES_MAX) {

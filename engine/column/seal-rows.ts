@@ -14,6 +14,7 @@ import {
   writeSegment,
 } from './sealed-layout.ts';
 import type { OpenSegmentHandle } from './segment.ts';
+import type { ShapeMemory } from './shape-memory.ts';
 import { encodeSkeletons } from './skeleton-encoding.ts';
 import { StringEncoder, type StringUse } from './string-encoding.ts';
 
@@ -24,9 +25,9 @@ import { StringEncoder, type StringUse } from './string-encoding.ts';
 export function sealRows(
   handle: OpenSegmentHandle,
   rows: Int32Array,
-  checkpoint: () => void,
+  { checkpoint, choices }: { readonly checkpoint: () => void; readonly choices: ShapeMemory },
 ): SharedArrayBuffer {
-  return new Sealer(handle, rows, checkpoint).seal();
+  return new Sealer(handle, rows, checkpoint, choices).seal();
 }
 
 class Sealer {
@@ -34,14 +35,21 @@ class Sealer {
   /** Rows of the open segment, in the order of the sealed one. */
   readonly #rows: Int32Array;
   readonly #checkpoint: () => void;
+  readonly #choices: ShapeMemory;
   readonly #sink = newSliceSink();
   readonly #strings: StringEncoder;
 
-  constructor(handle: OpenSegmentHandle, rows: Int32Array, checkpoint: () => void) {
+  constructor(
+    handle: OpenSegmentHandle,
+    rows: Int32Array,
+    checkpoint: () => void,
+    choices: ShapeMemory,
+  ) {
     const { stringBytes, stringOffsets } = handle.arrays;
     this.#handle = handle;
     this.#rows = rows;
     this.#checkpoint = checkpoint;
+    this.#choices = choices;
     const block = { bytes: stringBytes, offsets: stringOffsets };
     this.#strings = new StringEncoder(this.#sink, block, handle.stringCount);
   }
@@ -201,7 +209,7 @@ class Sealer {
     plan: LeafPlan,
     columns: readonly ColumnValues[],
   ): Pick<SealedFooter, 'keys' | 'skeletons' | 'leaves'> {
-    const encoder = new LeafEncoder(this.#sink, this.#strings, this.#rows.length);
+    const encoder = new LeafEncoder(this.#sink, this.#strings, this.#rows.length, this.#choices);
     const encoded = encoder.encode(plan.columns, columns, this.#checkpoint);
     const encodedSkeletons = encodeSkeletons(this.#sink, this.#strings, skeletons, plan);
     const { keys, skeletons: footer, paths, arrays } = encodedSkeletons;

@@ -1,12 +1,15 @@
 import { assert } from '../assert.ts';
 import { sealRows } from './seal-rows.ts';
 import type { OpenSegmentHandle } from './segment.ts';
+import { ShapeMemory } from './shape-memory.ts';
 
 export type SealOptions = {
   /** Width of a partition of time, in microseconds; partitions begin at multiples of it (UTC). */
   readonly partitionUs: number;
   /** Called now and then; the sealing goes on when it returns. */
   readonly checkpoint?: () => void;
+  /** Shapes of the segments sealed before. */
+  readonly choices?: ShapeMemory;
 };
 
 /**
@@ -15,7 +18,7 @@ export type SealOptions = {
  * Takes some seconds for a full segment: to be called in a worker.
  */
 export function sealSegment(handle: OpenSegmentHandle, options: SealOptions): SharedArrayBuffer[] {
-  const { partitionUs, checkpoint = () => {} } = options;
+  const { partitionUs, checkpoint = () => {}, choices = new ShapeMemory() } = options;
   assert(partitionUs >= 1, 'a partition is at least a microsecond wide');
   const { timestampsUs } = handle.arrays;
   const rowsOfPartition = new Map<number, number[]>();
@@ -27,6 +30,6 @@ export function sealSegment(handle: OpenSegmentHandle, options: SealOptions): Sh
   }
   const partitions = [...rowsOfPartition.keys()].sort((left, right) => left - right);
   return partitions.map((partition) =>
-    sealRows(handle, Int32Array.from(rowsOfPartition.get(partition)!), checkpoint),
+    sealRows(handle, Int32Array.from(rowsOfPartition.get(partition)!), { checkpoint, choices }),
   );
 }

@@ -2,13 +2,13 @@ import { ByteTable, hashBytes } from './byte-table.ts';
 import { SHAPES_MAX } from './split-footer.ts';
 import type { SplitInput } from './split-input.ts';
 import { ShapePicker } from './split-picker.ts';
-import { forEachWord, Template } from './split-template.ts';
+import { forEachWord, Template, takeKnown } from './split-template.ts';
 
 /**
  * Strings that are looked at to choose words and shapes. With four times as many, choosing takes longer than splitting the
  * strings of a small segment, and the segment is 0.3 % smaller.
  */
-const SAMPLE_ENTRIES = 1024;
+export const SAMPLE_ENTRIES = 1024;
 /** Distinct words of the sample that are counted: all but random ones are among the first. */
 const WORDS_COUNTED_MAX = 32_768;
 /**
@@ -27,29 +27,40 @@ const USES_PER_WORD_SURE = 4;
 const WORD_OVERHEAD = 8;
 
 /** How strings are taken apart: by the first template whose shape is among the shapes. */
-export type Choice = {
+export type Choice = Shapes & {
+  /** Of the strings of the sample. */
+  readonly entryCount: number;
+  readonly partsSize: number;
+};
+
+type Shapes = {
   /** The words in the shapes of each template, which are more in the first ones. */
   readonly constants: readonly ByteTable[];
   /** Whether other words are numbered. */
   readonly hasTable: boolean;
   /** Shape 0 is one hole for all. */
   readonly shapes: ByteTable;
-  /** Of the strings of the sample. */
-  readonly entryCount: number;
-  readonly partsSize: number;
 };
+
+export type ChooseShapes = (strings: SplitInput, hasHeads: boolean) => Choice;
 
 /** The words and shapes with which the strings of a sample take the fewest bytes. */
 export function chooseShapes(strings: SplitInput, hasHeads: boolean): Choice {
-  const step = Math.max(1, Math.floor(strings.count / SAMPLE_ENTRIES));
-  const sample: number[] = [];
-  for (let entry = 0; entry < strings.count; entry += step) sample.push(entry);
+  const sample = sampleOf(strings);
   const constants = frequentWords(countWords(strings, sample, hasHeads), sample.length);
   const input = { strings, sample, hasHeads, constants };
   const numbered = shapesOf(input, true);
   if (numbered.usesPerWord >= USES_PER_WORD_SURE) return numbered.choice;
   const { choice } = shapesOf(input, false);
   return choice.partsSize < numbered.choice.partsSize ? choice : numbered.choice;
+}
+
+/** Every so many-th string; `isOther`: those half way between. */
+function sampleOf({ count }: SplitInput, isOther = false): readonly number[] {
+  const step = Math.max(1, Math.floor(count / SAMPLE_ENTRIES));
+  const sample: number[] = [];
+  for (let entry = isOther ? step >> 1 : 0; entry < count; entry += step) sample.push(entry);
+  return sample;
 }
 
 type CountedWords = { readonly words: ByteTable; readonly counts: Uint32Array };
@@ -106,9 +117,10 @@ type ChoiceInput = {
 
 /** The best shapes, and how often each of the words that are in none of them comes. */
 function shapesOf(
-  { strings, sample, hasHeads, constants }: ChoiceInput,
+  input: ChoiceInput,
   hasTable: boolean,
 ): { readonly choice: Choice; readonly usesPerWord: number } {
+  const { strings, sample, hasHeads, constants } = input;
   const words = new ByteTable();
   const templates = constants.map((some) => new Template(some, hasTable ? words : undefined));
   const picker = new ShapePicker(sample.length, templates.length);
@@ -123,24 +135,52 @@ function shapesOf(
     }
   }
   const shapes = picker.pick(SHAPES_MAX);
-  const used = new ByteTable();
-  const takers = constants.map((some) => new Template(some, hasTable ? used : undefined));
+  const parts = { constants, hasTable, shapes };
+  const { usesPerWord, ...sizes } = measureSample(input, parts, (templates, index, start, end) => {
+    const level = picker.levelOf(index);
+    const template = templates[level ?? 0]!;
+    if (level === undefined) template.takeWhole(bytes, start, end);
+    else template.take(bytes, start, end);
+    return template;
+  });
+  return { choice: { ...parts, ...sizes }, usesPerWord };
+}
+
+/** What some of the strings take with words and shapes that were not chosen for them, but for others like them. */
+export function measureChoice(
+  strings: SplitInput,
+  hasHeads: boolean,
+  choice: Shapes,
+): Pick<Choice, 'entryCount' | 'partsSize'> {
+  const { bytes } = strings;
+  const input = { strings, sample: sampleOf(strings, true), hasHeads };
+  const take: Take = (templates, _, start, end) =>
+    takeKnown(templates, choice.shapes, bytes, start, end).template;
+  const { entryCount, partsSize } = measureSample(input, choice, take);
+  return { entryCount, partsSize };
+}
+
+/** Takes one string of a sample apart; gives the template that did. */
+type Take = (templates: readonly Template[], index: number, start: number, end: number) => Template;
+
+function measureSample(
+  { strings, sample, hasHeads }: Omit<ChoiceInput, 'constants'>,
+  { constants, hasTable }: Shapes,
+  take: Take,
+) {
+  const words = new ByteTable();
+  const templates = constants.map((some) => new Template(some, hasTable ? words : undefined));
   let partsSize = 0;
   let useCount = 0;
   for (const [index, entry] of sample.entries()) {
-    const level = picker.levelOf(index);
-    const taker = takers[level ?? 0]!;
     const start = strings.rest(entry, hasHeads);
-    if (level === undefined) taker.takeWhole(bytes, start, strings.end(entry));
-    else taker.take(bytes, start, strings.end(entry));
-    partsSize += sizeOf(taker);
-    useCount += taker.wordCount;
+    const taken = take(templates, index, start, strings.end(entry));
+    partsSize += sizeOf(taken);
+    useCount += taken.wordCount;
   }
-  partsSize += used.offsets[used.count]! + WORD_OVERHEAD * used.count;
-  return {
-    choice: { constants, hasTable, shapes, entryCount: sample.length, partsSize },
-    usesPerWord: useCount / Math.max(1, used.count),
-  };
+  partsSize += words.offsets[words.count]! + WORD_OVERHEAD * words.count;
+  const usesPerWord = useCount / Math.max(1, words.count);
+  return { entryCount: sample.length, partsSize, usesPerWord };
 }
 
 /** Bytes of a string's parts, and of the lists that it is in. */

@@ -1,11 +1,11 @@
 import { ByteTable, hashBytes } from './byte-table.ts';
 import { wordHolesOf } from './excerpt-strings.ts';
 import { type SliceSink, unsignedArray } from './slice.ts';
-import { type Choice, chooseShapes } from './split-choice.ts';
+import type { Choice, ChooseShapes } from './split-choice.ts';
 import type { SplitFooter } from './split-footer.ts';
 import { headEnd, IN_PATH, IN_QUERY, PART_BLOCK_ENTRIES } from './split-footer.ts';
 import { SplitInput } from './split-input.ts';
-import { Template } from './split-template.ts';
+import { Template, takeKnown } from './split-template.ts';
 import type { StringBlock } from './vector.ts';
 
 /** Fewer strings have nothing in common that would repay the shapes. */
@@ -28,13 +28,13 @@ export function encodeSplit(
   sink: SliceSink,
   block: StringBlock,
   codes: Int32Array,
-  sizeMax: number,
+  { sizeMax, choose }: { readonly sizeMax: number; readonly choose: ChooseShapes },
 ): SplitFooter | undefined {
   const strings = new SplitInput(block, codes);
   if (codes.length < ENTRIES_MIN || strings.size < codes.length * STRING_SIZE_MIN) return undefined;
   const heads = findHeads(strings);
   const wanted = sizeMax * SIZE_SHARE_MAX;
-  const choice = chooseShapes(strings, heads.hasHeads);
+  const choice = choose(strings, heads.hasHeads);
   const sampled = (choice.partsSize / choice.entryCount + ENTRY_OVERHEAD) * codes.length;
   if (sampled > wanted) return undefined;
   const split = splitAll(strings, choice, heads.hasHeads);
@@ -220,24 +220,6 @@ function doubled(array: Uint32Array): Uint32Array<ArrayBuffer> {
   const longer = new Uint32Array(2 * array.length);
   longer.set(array);
   return longer;
-}
-
-/** The template that made one of the shapes of a string, and which. */
-function takeKnown(
-  templates: readonly Template[],
-  shapes: ByteTable,
-  bytes: Uint8Array,
-  start: number,
-  end: number,
-): { readonly template: Template; readonly shape: number } {
-  for (const template of templates) {
-    template.take(bytes, start, end);
-    const shape = shapes.find(template.shape, 0, template.shapeSize, template.shapeHash);
-    if (shape >= 0) return { template, shape };
-  }
-  const template = templates[0]!;
-  template.takeWhole(bytes, start, end);
-  return { template, shape: 0 };
 }
 
 function addTable(sink: SliceSink, { count, bytes, offsets }: ByteTable) {

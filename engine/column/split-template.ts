@@ -119,6 +119,24 @@ export class Template {
   }
 }
 
+/** The template that made one of the shapes of a string, and which. */
+export function takeKnown(
+  templates: readonly Template[],
+  shapes: ByteTable,
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+): { readonly template: Template; readonly shape: number } {
+  for (const template of templates) {
+    template.take(bytes, start, end);
+    const shape = shapes.find(template.shape, 0, template.shapeSize, template.shapeHash);
+    if (shape >= 0) return { template, shape };
+  }
+  const template = templates[0]!;
+  template.takeWhole(bytes, start, end);
+  return { template, shape: 0 };
+}
+
 const UUID_FIRST_DIGITS = 8;
 
 /** Calls back for each word of `bytes[start, end)`, UUIDs left out. */

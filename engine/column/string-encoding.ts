@@ -4,6 +4,7 @@ import { type Cut, cutRange } from './excerpt-strings.ts';
 import { encodeNumbers } from './number-values.ts';
 import { DIGIT_VALUES, UUID_LENGTH } from './packed-digits.ts';
 import { type BlockFooter, type SliceSink, type UnsignedArray, unsignedArray } from './slice.ts';
+import { type ChooseShapes, chooseShapes } from './split-choice.ts';
 import { encodeSplit } from './split-encoding.ts';
 import { headEnd } from './split-footer.ts';
 import type { PackingFooter, StringsFooter } from './string-footer.ts';
@@ -77,13 +78,14 @@ export class StringEncoder {
 
   /**
    * The strings of `codes[0, count)`. `wholes`: columns with a value in the same rows, in whose
-   * strings these may lie.
+   * strings these may lie. `choose`: chooses the shapes of a leaf column.
    */
   encode(
     codes: Float64Array,
     count: number,
     use: StringUse,
     wholes: readonly WholeColumn[] = [],
+    choose: ChooseShapes = chooseShapes,
   ): StringsFooter {
     const entries = new Int32Array(count);
     const distinct = this.#number(codes, count, entries);
@@ -110,7 +112,7 @@ export class StringEncoder {
     const columnSize = Math.min(dictionaryBytes, directBytes);
     const split =
       use === 'leaf' && canBeOther
-        ? encodeSplit(this.#sink, this.#block, direct, columnSize)
+        ? encodeSplit(this.#sink, this.#block, direct, { sizeMax: columnSize, choose })
         : undefined;
     const signature =
       use === 'leaf' && canBeOther
@@ -175,6 +177,12 @@ export class StringEncoder {
       bytes: this.#sink.add(bytes),
       offsets: this.#sink.add(offsets),
     };
+  }
+
+  /** The texts of some strings, one after the other. */
+  joinedTexts(codes: readonly number[]): string {
+    const { bytes, offsets } = this.#block;
+    return codes.map((code) => decodeWtf8(bytes, offsets[code]!, offsets[code + 1]!)).join('.');
   }
 
   /** Some strings end to end, in a block of their own that is not part of the segment yet. */

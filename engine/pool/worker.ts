@@ -28,6 +28,7 @@ import {
   readSegment,
   releaseGarbage,
 } from '../column/segment-reader.ts';
+import { ShapeMemory } from '../column/shape-memory.ts';
 import { pausingEvery } from '../function/work-meter.ts';
 import { CHECKPOINT_STEPS, PARTIAL_BYTES_PART, REMEMBERED_PLANS_BYTES_MAX } from '../limits.ts';
 import { partialSize } from '../memo/partial-size.ts';
@@ -83,6 +84,9 @@ const guard = new HeapGuard(data?.memory, bounds.keptBytesMax);
 const templates = new SizedMemory<number, TemplateContent>(REMEMBERED_PLANS_BYTES_MAX);
 
 const preparedPlans = new PreparedPlans();
+
+/** What this thread's next sealing begins with. */
+const shapeMemory = new ShapeMemory();
 
 /** Where answers are written; one at a time, for tasks do not overlap. */
 const answerBuffer = new JsonBuffer();
@@ -147,6 +151,7 @@ async function answerOrFailure(task: Task): Promise<TaskAnswer> {
 function forgetAll(): void {
   templates.clear();
   preparedPlans.forget();
+  shapeMemory.clear();
   forgetReaders();
 }
 
@@ -258,7 +263,8 @@ function segmentAnswer(
   switch (task.kind) {
     case 'seal': {
       const { handle, partitionUs } = task;
-      return { kind: 'sealed', buffers: sealSegment(handle, { partitionUs, checkpoint }) };
+      const options = { partitionUs, checkpoint, choices: shapeMemory };
+      return { kind: 'sealed', buffers: sealSegment(handle, options) };
     }
     case 'merge':
       return { kind: 'sealed', buffers: [mergedSegment(task, checkpoint)] };
