@@ -14,6 +14,11 @@ const CAPACITY_MIN = 1024;
 const CAPACITY_KEPT_MAX = 4 * 1024 * 1024;
 /** Code units of a string between two looks at the capacity; a unit takes six bytes at most. */
 const STRING_SLICE_MAX = 4096;
+/** From here on two calls that read and copy a string beat a loop over its units. */
+const ENCODED_UNITS_MIN = 512;
+/** A unit that needs an escape, or half of a pair. Without a repetition: the time is in proportion to the text. */
+const PERHAPS_ESCAPED_UNIT = /[^ !#-[\]-\ud7ff\ue000-\uffff]/;
+const ENCODER = new TextEncoder();
 /** Up to here a loop over bytes beats the call that copies them. */
 const LOOP_COPY_MAX = 48;
 /** … and a loop over words of four. */
@@ -195,7 +200,8 @@ export class JsonBuffer implements JsonWriter {
     for (let start = 0; start < text.length; ) {
       const end = Math.min(start + STRING_SLICE_MAX, text.length);
       this.#reserve((end - start + 1) * 6);
-      start = this.#units(text, start, end);
+      const isLong = end - start >= ENCODED_UNITS_MIN;
+      start = isLong ? this.#slice(text, start, end) : this.#units(text, start, end);
     }
     this.#reserve(1);
     this.#bytes[this.#size++] = QUOTE;
@@ -217,6 +223,14 @@ export class JsonBuffer implements JsonWriter {
     }
     target[size++] = QUOTE;
     this.#size = size;
+  }
+
+  /** As `#units`. Where no unit needs an escape, calls that are not JavaScript read and copy all of them. */
+  #slice(text: string, start: number, end: number): number {
+    const slice = text.slice(start, end);
+    if (PERHAPS_ESCAPED_UNIT.test(slice)) return this.#units(text, start, end);
+    this.#size += ENCODER.encodeInto(slice, this.#bytes.subarray(this.#size)).written;
+    return end;
   }
 
   /** Writes units [start, end), or one more when a pair crosses the end; gives where it stopped. */
