@@ -92,15 +92,14 @@ export class EventReader {
   async lastStart(events: FollowedEvents, count: number, cancelled: AbortSignal): Promise<number> {
     const end = this.#events.lastNumber(events.source.name);
     if (count === 0) return end;
-    // The wanted events are mostly among this many recent ones of all projects; if not, all events are searched.
-    for (const after of [Math.max(0, end - count * LAST_PARTS), 0]) {
+    for (let parts = seesAll(events) ? 1 : LAST_PARTS; ; parts *= LAST_PARTS_GROWTH) {
+      const after = Math.max(0, end - count * parts);
       const page = { after, rowsMax: count, signal: cancelled };
       const answer = await this.#run(events, page, 'newest first');
       const oldest = lastArrival(answer.json);
       answer.release();
       if (answer.rowCount === count || after === 0) return oldest ?? end;
     }
-    return end;
   }
 
   async #read(events: FollowedEvents, wanted: WantedPage): Promise<ReadPage> {
@@ -172,8 +171,19 @@ export type ReadPage = EventPage & {
   readonly through: number;
 };
 
-/** The factor by which more events of all projects are searched to find the last ones of some projects. */
+/**
+ * The last events of some projects are first searched among this many times as many recent events of all projects. To
+ * search all events of a large source for one takes a worker as long as a page of statistics.
+ */
 const LAST_PARTS = 16;
+
+/** The factor by which more events are searched if they are not among these. */
+const LAST_PARTS_GROWTH = 256;
+
+/** Whether every event of the source is wanted and may be seen. */
+function seesAll({ project, sinceUs, reach }: FollowedEvents): boolean {
+  return project === undefined && sinceUs === undefined && reach.projects === 'all';
+}
 
 /**
  * The query of a page. The rule of the source determines an event's project: its column, or a field of its metadata,

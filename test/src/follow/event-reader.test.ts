@@ -32,6 +32,8 @@ function readerOf(): { readonly reader: EventReader; readonly runs: BoundedRunOp
   return { reader, runs };
 }
 
+const ONE_PROJECT = { projects: ['alpha'], sources: 'all' } as const;
+
 const eventsOf = (tenant: string) => ({ source: SOURCE!, reach: EVERYTHING, tenant });
 
 test('all followers of a tenant share the read of a page, which is cancelled when the last one leaves', async () => {
@@ -67,6 +69,53 @@ test('the search for the last events counts as the tenant’s, and ends when its
   assert.equal(runs[0]!.tenant, 'one');
   caller.abort();
   await assert.rejects(start, { code: 'query_cancelled' });
+});
+
+test('the last events are searched among no more recent ones than they may be among', async () => {
+  for (const { reach, firstRowCount, starts } of [
+    { reach: EVERYTHING, firstRowCount: 3, starts: [99_997] },
+    { reach: EVERYTHING, firstRowCount: 2, starts: [99_997, 99_232] },
+    { reach: ONE_PROJECT, firstRowCount: 3, starts: [99_952] },
+    { reach: ONE_PROJECT, firstRowCount: 2, starts: [99_952, 87_712] },
+  ]) {
+    const runs: BoundedRunOptions[] = [];
+    const reader = new EventReader({
+      engine: {
+        run: async (_query, options) => {
+          runs.push(options);
+          const rowCount = runs.length === 1 ? firstRowCount : 3;
+          return fakeAnswer(Array.from({ length: rowCount }, (_, row) => ({ _arrival: 90 - row })));
+        },
+      },
+      events: { lastNumber: () => 100_000, prepare: fakePrepare, whenPublished: () => {} },
+      ids: new EventIds(InstanceKey.random()),
+      nowUs: () => 0,
+    });
+    const caller = new AbortController();
+    const events = { ...eventsOf('one'), reach };
+    assert.equal(await reader.lastStart(events, 3, caller.signal), 88);
+    assert.deepEqual(
+      runs.map(({ arrivalAfter }) => arrivalAfter! + 1),
+      starts,
+    );
+  }
+});
+
+test('the search for the last events ends at the first event', async () => {
+  const starts: number[] = [];
+  const reader = new EventReader({
+    engine: {
+      run: async (_query, { arrivalAfter }) => {
+        starts.push(arrivalAfter! + 1);
+        return fakeAnswer([]);
+      },
+    },
+    events: { lastNumber: () => 100, prepare: fakePrepare, whenPublished: () => {} },
+    ids: new EventIds(InstanceKey.random()),
+    nowUs: () => 0,
+  });
+  assert.equal(await reader.lastStart(eventsOf('one'), 3, new AbortController().signal), 100);
+  assert.deepEqual(starts, [97, 0]);
 });
 
 test('over HTTP, the tenant is the token', async () => {
