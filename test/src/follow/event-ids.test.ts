@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import crypto from 'node:crypto';
+import { syncBuiltinESMExports } from 'node:module';
 import { test } from 'node:test';
 import { EventIds } from '../../../src/follow/event-ids.ts';
 import { InstanceKey } from '../../../src/instance-key.ts';
@@ -37,5 +39,19 @@ test('ids of consecutive numbers look unrelated, and two ids of one number diffe
   // Two of 1000 random 64-bit texts are equal with a chance of 2^-45.
   for (const half of [0, 16]) {
     assert.equal(new Set(blocks.map((block) => block.slice(half, half + 16))).size, blocks.length);
+  }
+});
+
+test('ids draw random bytes a thousand at a time', (context) => {
+  const drawing = context.mock.method(crypto, 'randomFillSync');
+  syncBuiltinESMExports();
+  try {
+    const ids = new EventIds(KEY);
+    for (let number = 0; number < 10_000; number++) ids.createId('a', number);
+    assert.ok(drawing.mock.callCount() <= 10, `${drawing.mock.callCount()} times`);
+    assert.ok(drawing.mock.callCount() > 0);
+  } finally {
+    drawing.mock.restore();
+    syncBuiltinESMExports();
   }
 });
