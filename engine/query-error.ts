@@ -49,12 +49,17 @@ export class QueryError extends Error {
   readonly span: Span | undefined;
   /** Seconds after which the same query may fare better, where that is known. */
   readonly retryAfterS: number | undefined;
+  /** The name of a table that does not exist and that is near to none. */
+  readonly unknownTable: string | undefined;
 
   constructor(
     code: QueryErrorCode,
     message: string,
     span?: Span,
-    options?: ErrorOptions & { readonly retryAfterS?: number | undefined },
+    options?: ErrorOptions & {
+      readonly retryAfterS?: number | undefined;
+      readonly unknownTable?: string | undefined;
+    },
   ) {
     const { view, ...place } = span ?? {};
     super(
@@ -67,6 +72,7 @@ export class QueryError extends Error {
     this.code = code;
     this.span = view === undefined ? span : (place as Span);
     this.retryAfterS = options?.retryAfterS;
+    this.unknownTable = options?.unknownTable;
   }
 }
 

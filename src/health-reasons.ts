@@ -61,7 +61,7 @@ export class HealthReasons {
     const problems = this.#definitions.problems();
     if (problems.length === 0) return [];
     const asBefore = problems.filter(({ isServed }) => isServed).length;
-    const message = `${problems.length} definitions are not in force as their files say: of ${asBefore} the last good state is, ${problems.length - asBefore} cannot be called; GET /api/endpoints names them`;
+    const message = `definition files with problems: ${problems.length}; of ${asBefore} the last good version is in force, ${problems.length - asBefore} are not in force; GET /api/endpoints names them`;
     return [{ code: 'definitions_not_in_force', message }];
   }
 

@@ -6,7 +6,7 @@ import { SteadyDisk } from '../ingest/disk/steady-disk.ts';
 import { LockedError } from '../ingest/lock-file.ts';
 import type { Source } from '../ingest/source.ts';
 import { systemReason } from '../ingest/system-reason.ts';
-import { formatVariable, type NewToken } from './access/first-tokens.ts';
+import { formatVariable, type NewToken, revokeUnseen } from './access/first-tokens.ts';
 import { QuotaFile } from './access/quota-file.ts';
 import { type QuotaOptions, Quotas } from './access/quotas.ts';
 import { type OpenedTokens, openTokens } from './access/tokens.ts';
@@ -178,7 +178,7 @@ async function startIn(folder: DataFolder, backend: Backend, parts: StartParts):
     metrics?.close();
     await server?.drain({ drainMs: 0 });
     await backend.close(clock.nowUs());
-    await revokeUnseen(opened);
+    await revokeUnseen(opened, log);
     throw asStartError(error, settings.dataDir);
   }
 }
@@ -206,16 +206,6 @@ async function openServiceTokens(
     log({ level: 'info', event: 'token_revoked', name, reason });
   }
   return opened;
-}
-
-/**
- * Revokes the tokens of a start that failed: nobody has seen them, and the next start makes others.
- */
-async function revokeUnseen(opened: OpenedTokens | undefined): Promise<void> {
-  for (const { id } of opened?.made ?? []) {
-    // The disk may be what failed the start.
-    await opened?.tokens.revoke(id).catch(() => {});
-  }
 }
 
 function openQuotas(

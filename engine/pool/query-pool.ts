@@ -404,14 +404,14 @@ export class QueryPool {
   #overloaded(): QueryError {
     const { queriesWaitingMax } = this.#limits;
     const retryAfterS = this.#drained.secondsFor(this.#waiting.size, performance.now());
-    const message = `at most ${queriesWaitingMax} queries may wait for a thread; there are as many`;
+    const message = `at most ${queriesWaitingMax} queries may wait for a thread; the limit is reached`;
     return new QueryError('overloaded', message, undefined, { retryAfterS });
   }
 
   #endedForOthers(): QueryError {
     const { threadCount, parkedMax } = this.#scheduler;
     const retryAfterS = this.#drained.secondsFor(this.#waiting.size, performance.now());
-    const message = `at most ${threadCount} tasks of queries may run and ${parkedMax} be parked at a time; there are as many, others wait, and queries of this token had run longest`;
+    const message = `at most ${threadCount} tasks of queries may run and ${parkedMax} be parked at a time; the limit is reached, others wait, and queries of this token had run longest`;
     return new QueryError('overloaded', message, undefined, { retryAfterS });
   }
 

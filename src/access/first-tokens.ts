@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Log } from '../log.ts';
 import type { Scope } from './grant.ts';
 import type { TokenRecord } from './token-record.ts';
 import { newTokenText, sha256Of } from './token-text.ts';
@@ -76,4 +77,25 @@ export function missingTokens(
     const sha256 = sha256Of(made.token);
     return { made, record: { id: made.id, name, scopes: [...scopes], created_at, sha256 } };
   });
+}
+
+/**
+ * Revokes the tokens of a start that failed: nobody has seen them, and the next start makes others.
+ * The disk may be what failed the start, so a token that stays is logged. Never rejects.
+ */
+export async function revokeUnseen(
+  opened:
+    | {
+        readonly made: readonly NewToken[];
+        readonly tokens: { readonly revoke: (id: string) => Promise<void> };
+      }
+    | undefined,
+  log: Log,
+): Promise<void> {
+  for (const { id, name } of opened?.made ?? []) {
+    await opened?.tokens.revoke(id).catch((error: unknown) => {
+      const reason = error instanceof Error ? error.message : String(error);
+      log({ level: 'error', event: 'unseen_token_not_revoked', name, id, reason });
+    });
+  }
 }

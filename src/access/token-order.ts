@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { hint } from '../../engine/plan/binder/nearest-name.ts';
+import { isUuid } from '../../ingest/source.ts';
 import { parseIsoTimestampUs } from '../definition/iso-timestamp.ts';
 import { echo, echoValue, formatChoices } from '../echo.ts';
 import { ServiceError } from '../errors.ts';
@@ -12,9 +14,10 @@ export type TokenOrder = Omit<TokenRecord, 'id' | 'sha256' | 'created_at'>;
 /** What a request is checked against. */
 export type OrderContext = {
   readonly nowMs: number;
-  readonly hasSource: (name: string) => boolean;
-  /** Absent if the endpoints are unknown. */
-  readonly hasEndpoint?: (idOrName: string) => boolean;
+  /** Names of all sources. */
+  readonly sources: readonly string[];
+  /** Names, aliases and ids of all endpoints; absent if they are unknown. */
+  readonly endpoints?: readonly string[];
   /** The grant of the requester; absent for the owner of the folder. */
   readonly maker?: Grant;
 };
@@ -131,13 +134,19 @@ function combinationError(order: Order): string | undefined {
   return undefined;
 }
 
-function unknownName(order: Order, { hasSource, hasEndpoint }: OrderContext): string | undefined {
+function unknownName(order: Order, known: OrderContext): string | undefined {
   const { sources = [], default_source, endpoints = [] } = order;
   const named = default_source === undefined ? sources : [...sources, default_source];
-  const source = named.find((name) => !hasSource(name));
-  if (source !== undefined) return `there is no source ${echo(source)}`;
-  const endpoint = endpoints.find((name) => hasEndpoint?.(name) === false);
-  return endpoint === undefined ? undefined : `there is no endpoint ${echo(endpoint)}`;
+  const source = named.find((name) => !known.sources.includes(name));
+  if (source !== undefined)
+    return `there is no source ${echo(source)}${hint(source, known.sources)}`;
+  const endpointsKnown = known.endpoints;
+  if (endpointsKnown === undefined) return undefined;
+  const endpoint = endpoints.find(
+    (name) => !endpointsKnown.includes(isUuid(name) ? name.toLowerCase() : name),
+  );
+  if (endpoint === undefined) return undefined;
+  return `there is no endpoint ${echo(endpoint)}${hint(endpoint, endpointsKnown)}`;
 }
 
 function parseExpiry(text: string, nowMs: number): number {

@@ -138,7 +138,7 @@ export class Tokens {
     return this.#changes.run(async () => {
       const records = this.#recordsOfFile();
       if (records.length >= TOKENS_MAX) {
-        const message = `there may be at most ${TOKENS_MAX} tokens; there are as many. Revoke some first`;
+        const message = `there may be at most ${TOKENS_MAX} tokens; the limit is reached. Revoke some first`;
         throw new ServiceError('token_conflict', message);
       }
       const { name } = order;

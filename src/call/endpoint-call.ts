@@ -245,7 +245,7 @@ export class EndpointCaller {
     if (this.#callersWaiting >= CALLERS_WAITING_MAX) {
       throw new ServiceError(
         'overloaded',
-        `at most ${CALLERS_WAITING_MAX} callers may wait at once; there are as many`,
+        `at most ${CALLERS_WAITING_MAX} callers may wait at once; the limit is reached`,
       );
     }
     const underWay = this.#runs.find(key.text);

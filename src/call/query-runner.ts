@@ -137,7 +137,7 @@ export class QueryRunner {
   #overloaded(): ServiceError {
     return new ServiceError(
       'overloaded',
-      `at most ${this.#limits.callsMax} calls may be under way at once; there are as many`,
+      `at most ${this.#limits.callsMax} calls may be under way at once; the limit is reached`,
     );
   }
 

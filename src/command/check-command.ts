@@ -23,6 +23,9 @@ it there may be
   NAME.events.ndjson  the events that the calls read, one in each line:
                       {"source": "postgres.logs", "event": {"project": "alpha"}}
 
+A folder without any NAME.sql is a problem. A name that is also a source's is a warning, and changes
+no exit status.
+
 The calls are answered by the engine of the service, over these events alone. Events without an id
 are numbered: 00000000-0000-4000-8000-000000000001, and so on. Rows are compared one by one, in
 their order; the order of keys does not matter. PROFILE, SOURCES, DEFAULT_SOURCE and RETENTION_DAYS
@@ -48,14 +51,16 @@ function parseFolder({ positionals }: CommandWords): string {
   return resolve(mustBeOne('check', 'one folder of definitions', positionals));
 }
 
-function checkText({ definitionCount, callCount, problems, differences }: FolderCheck): string {
+function checkText(check: FolderCheck): string {
+  const { definitionCount, callCount, problems, warnings, differences } = check;
   const parts = [...problems.map((problem) => `${problem}\n`), ...differences.map(differenceText)];
-  const isRight = parts.length === 0;
-  const verdict = isRight
-    ? 'all is as it should be'
-    : `${many(problems.length, 'problem')}, ${many(differences.length, 'difference')}`;
+  const counts = [many(problems.length, 'problem'), many(differences.length, 'difference')];
+  if (warnings.length > 0) counts.push(many(warnings.length, 'warning'));
+  const isRight = parts.length + warnings.length === 0;
+  const verdict = isRight ? 'all is as it should be' : counts.join(', ');
   const seen = `${many(definitionCount, 'definition')}, ${many(callCount, 'call')}`;
-  return [...parts, `${seen}: ${verdict}\n`].join('\n');
+  const warned = warnings.map((warning) => `warning: ${warning}\n`);
+  return [...warned, ...parts, `${seen}: ${verdict}\n`].join('\n');
 }
 
 function many(size: number, noun: string): string {

@@ -5,7 +5,7 @@ import { MemoryPool } from '../../ingest/memory-pool.ts';
 import { systemReason } from '../../ingest/system-reason.ts';
 import { JsonReader } from '../../ingest/wire/json-reader.ts';
 import { parseIsoTimestampUs } from '../definition/iso-timestamp.ts';
-import { echo } from '../echo.ts';
+import { echo, echoValue } from '../echo.ts';
 
 /** Extensions of the files that belong to `NAME.sql`. */
 export const EVENTS_ENDING = '.events.ndjson';
@@ -37,24 +37,51 @@ export class FixtureError extends Error {
   }
 }
 
-const EXPECT_SCHEMA = z.strictObject({
-  now: z.string(),
-  calls: z
-    .array(
-      z
-        .strictObject({
-          parameters: z
-            .record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
-            .default({}),
-          rows: z.array(z.record(z.string(), z.unknown())).optional(),
-          error: z.string().optional(),
-        })
-        .refine(({ rows, error }) => (rows === undefined) !== (error === undefined), {
-          error: 'must have either rows or error',
-        }),
-    )
-    .min(1),
-});
+/** Says of a value that is not `what`, or that has keys that it may not have, what it is. */
+function mustBe(what: string) {
+  const error = ({
+    input,
+    keys,
+  }: {
+    readonly input?: unknown;
+    readonly keys?: readonly string[];
+  }): string => {
+    const got = keys === undefined ? echoValue(input) : `the key ${keys.map(echo).join(', ')}`;
+    return `must be ${what}; got ${got}`;
+  };
+  return { error };
+}
+
+const PARAMETER_VALUE = z.union(
+  [z.string(), z.number(), z.boolean()],
+  mustBe('a text, a number or a boolean'),
+);
+const ROW = z.record(z.string(), z.unknown(), mustBe('a row such as {"errors": 2}'));
+
+const CALL = z
+  .strictObject(
+    {
+      parameters: z
+        .record(z.string(), PARAMETER_VALUE, mustBe('a map such as {"project": "alpha"}'))
+        .default({}),
+      rows: z.array(ROW, mustBe('a list of rows')).optional(),
+      error: z.string(mustBe('the code of an error')).optional(),
+    },
+    mustBe('a map with any of parameters, rows and error'),
+  )
+  .refine(({ rows, error }) => (rows === undefined) !== (error === undefined), {
+    error: 'must have either rows or error',
+  });
+
+const CALLS_TEXT = 'a list of one call at least';
+
+const EXPECT_SCHEMA = z.strictObject(
+  {
+    now: z.string(mustBe('an ISO 8601 time such as 2026-01-15T12:00:00Z')),
+    calls: z.array(CALL, mustBe(CALLS_TEXT)).min(1, mustBe(CALLS_TEXT)),
+  },
+  mustBe('a map with now and calls'),
+);
 
 /** @throws FixtureError */
 export async function readExpectation(path: string): Promise<Expectation> {
@@ -68,7 +95,7 @@ export async function readExpectation(path: string): Promise<Expectation> {
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     const place = issue?.path.join('.') ?? '';
-    throw new FixtureError(`${place === '' ? '' : `${place}: `}${issue?.message ?? 'is not one'}`);
+    throw new FixtureError(`${place} ${issue?.message}`.trimStart());
   }
   const { now, calls } = parsed.data;
   const nowUs = parseIsoTimestampUs(now);

@@ -13,6 +13,7 @@ import { DefinitionError, FILE_START } from '../definition/definition-error.ts';
 import { DEFINITION_ENDING, readDefinitionFile } from '../definition/definition-reading.ts';
 import { DefinitionSet } from '../definition/definition-set.ts';
 import type { Endpoint } from '../definition/endpoint.ts';
+import { warnOfClashes } from '../definition/name-clash.ts';
 import { readSaved, type SavedDefinition } from '../definition/saved-definition.ts';
 import { echo } from '../echo.ts';
 import { ServiceError } from '../errors.ts';
@@ -53,6 +54,8 @@ export type FolderCheck = {
   readonly callCount: number;
   /** Sentences about invalid files. */
   readonly problems: readonly string[];
+  /** Sentences about definitions that are right but that a query cannot use. */
+  readonly warnings: readonly string[];
   readonly differences: readonly CallDifference[];
 };
 
@@ -102,7 +105,13 @@ export async function checkFolder(
     }
   }
   problems.push(...strayFixtures(folder, names));
-  return { definitionCount: saved.size, callCount, problems, differences };
+  if (!names.some((name) => name.endsWith(DEFINITION_ENDING))) {
+    problems.push(`${folder} has no definitions: no file ends in ${DEFINITION_ENDING}`);
+  }
+  const warnings = Array.from(saved, ([name, { definition }]) =>
+    warnOfClashes(definition, sources).map((warning) => `${join(folder, name)}: ${warning}`),
+  ).flat();
+  return { definitionCount: saved.size, callCount, problems, warnings, differences };
 }
 
 /** Reads the definitions by file name, and notes those that do not parse. */

@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import { echo } from '../echo.ts';
 import { ServiceError } from '../errors.ts';
+import { shownText } from '../shown-text.ts';
 import {
   type Command,
   type CommandWords,
@@ -90,10 +92,15 @@ async function add(
   world: CommandWorld,
 ): Promise<string> {
   const name = mustBeOne('sources add', 'the name of one source', names);
+  const [, start, path] = /^([^:]+):(.+)$/s.exec(name) ?? [];
+  if (start !== undefined && path !== undefined) {
+    const meant = shownText(`weir sources add ${start} --project-path ${path}`);
+    throw new UsageError(`a source name has no colon; got ${echo(name)}; write ${meant}`);
+  }
   const project = words.find('project-path');
   const client = createServiceClient(words, world);
-  const text = await client
-    .ask(`/api/sources/${encodeURIComponent(name)}`, {
+  const { text, warnings } = await client
+    .answer(`/api/sources/${encodeURIComponent(name)}`, {
       method: 'PUT',
       headers: { 'Content-Type': 'application/json' },
       body: JSON.stringify({ project }),
@@ -104,6 +111,7 @@ async function add(
     });
   const parsed = MADE.safeParse(parseJson(text));
   if (!parsed.success) throw client.stranger();
+  if (warnings !== undefined) world.err(`warning: ${shownText(warnings)}\n`);
   const { result } = parsed.data;
   if (words.has('json')) return jsonText(result);
   return `${result.name} is there; its events name their project in ${result.project}`;

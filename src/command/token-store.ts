@@ -112,10 +112,10 @@ export class FolderTokens implements TokenStore {
     // A service may never have started in this folder.
     await asFailure(() => prepareDataDir(this.#dataDir));
     return this.#change(async (tokens, storePath) => {
-      const sources = new SourceDirectory(await this.#sources(storePath));
+      const { sources } = new SourceDirectory(await this.#sources(storePath));
       const parsed = parseTokenOrder(order, {
         nowMs: this.#world.wallMs(),
-        hasSource: (name) => sources.findByName(name) !== undefined,
+        sources: sources.map(({ name }) => name),
       });
       const { id, token } = await tokens.create(parsed);
       return { ...tokens.mustFindById(id), token };

@@ -4,6 +4,7 @@ import { hint } from '../../engine/plan/binder/nearest-name.ts';
 import type { View, Views } from '../../engine/plan/logical-plan.ts';
 import type { PreparedQuery } from '../../engine/plan/prepared-query.ts';
 import { QueryError } from '../../engine/query-error.ts';
+import { parseSource } from '../../ingest/source.ts';
 import { SQL_PARAMETER } from '../call/caller-sql.ts';
 import type { QueryEngine } from '../call/query-engine.ts';
 import { DEFINITIONS_MAX, PARAMETERS_MAX } from '../limits.ts';
@@ -186,7 +187,7 @@ export class DefinitionSet {
     asked: ReadonlyMap<string, SavedDefinition | undefined>,
   ): Endpoint {
     const { definition, origin, fileText, namesProfile } = saved;
-    const query = prepare(saved, views, this.#engine);
+    const query = this.#prepare(saved, views);
     const used = query.bound.views.map((name) => must(this.#byName.get(name)));
     const declared = mergeParameters(
       saved,
@@ -201,6 +202,23 @@ export class DefinitionSet {
     };
   }
 
+  /** @throws DefinitionError */
+  #prepare(saved: SavedDefinition, views: Views): PreparedQuery {
+    const { definition, headerLineCount } = saved;
+    try {
+      return this.#engine.prepare(definition.text, typed(definition.parameters), undefined, views);
+    } catch (error) {
+      if (!(error instanceof QueryError)) throw error;
+      const { line, column } = error.span ?? FILE_START;
+      const position = { line: line + headerLineCount, column };
+      const { unknownTable = '' } = error;
+      const before = this.#before === undefined ? NO_VIEWS : this.#before.#byName;
+      const wasView = before.has(unknownTable);
+      const reason = `${error.message}${wasView ? '' : adviseSource(unknownTable)}`;
+      throw problemIn(saved, position, reason, 'statement');
+    }
+  }
+
   /**
    * The parameters of a definition that `saved` selects from.
    *
@@ -213,6 +231,8 @@ export class DefinitionSet {
     throw problemIn(saved, statementStart(saved), `${name} cannot be called: ${result.reason}`);
   }
 }
+
+const NO_VIEWS: ReadonlyMap<string, SavedDefinition> = new Map();
 
 const NO_DEFINITION = 'there is no definition of that name';
 
@@ -293,16 +313,14 @@ function typed(parameters: readonly ParameterDefinition[]): View['parameters'] {
   return parameters.map(({ name, type }) => ({ name, type: toSqlType(type) }));
 }
 
-function prepare(saved: SavedDefinition, views: Views, engine: Preparing): PreparedQuery {
-  const { definition, headerLineCount } = saved;
-  try {
-    return engine.prepare(definition.text, typed(definition.parameters), undefined, views);
-  } catch (error) {
-    if (!(error instanceof QueryError)) throw error;
-    const { line, column } = error.span ?? FILE_START;
-    const position = { line: line + headerLineCount, column };
-    throw problemIn(saved, position, error.message, 'statement');
-  }
+/**
+ * The end of a message about an unknown table that may be meant as a source. Only who may change
+ * definitions sees it, and may make sources, too.
+ */
+function adviseSource(table: string): string {
+  if (!/[.-]/.test(table)) return '';
+  if (typeof parseSource(table, 'project') === 'string') return '';
+  return `; if it is a source, make it with weir sources add ${table} or PUT /api/sources/${table}, or name it in SOURCES`;
 }
 
 /**

@@ -168,7 +168,7 @@ export class Followers {
       if (this.#places.sizeOf(tenant) + 1 >= this.#places.sizeOf(fullest)) {
         throw new ServiceError(
           'overloaded',
-          `at most ${this.#countMax} may follow sources at once; there are as many, ${this.#places.sizeOf(tenant)} of them with this token`,
+          `at most ${this.#countMax} may follow sources at once; the limit is reached, and ${this.#places.sizeOf(tenant)} of these have this token`,
         );
       }
       const oldest = must(this.#places.oldest(fullest));

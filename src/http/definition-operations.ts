@@ -4,6 +4,7 @@ import type { ErrorCode } from '../errors.ts';
 import type { AnswerText, BodyText, MediaTexts, ParameterText } from '../openapi/operation-text.ts';
 import { describeList, describeObject, refTo } from '../openapi/schemas.ts';
 import type { Profile } from '../profile.ts';
+import type { LogIntake } from '../store/log-intake.ts';
 import type { BodyReader } from './body.ts';
 import {
   createHandler,
@@ -14,12 +15,14 @@ import {
   replaceHandler,
 } from './definition-route.ts';
 import type { Access, GuardedOperation, Route } from './route.ts';
+import { WARNINGS_HEADER } from './warnings.ts';
 
 type Options = {
   readonly catalogue: Catalogue;
   readonly definitions?: Definitions | undefined;
   readonly profile: Profile;
   readonly callBodies: BodyReader;
+  readonly intake: Pick<LogIntake, 'listSources'>;
   readonly access: Access;
 };
 
@@ -157,9 +160,10 @@ export function definitionOperations(options: Options): Route['operations'] {
   };
 }
 
-function pickManaged({ definitions, callBodies, profile }: Options) {
+function pickManaged({ definitions, callBodies, profile, intake }: Options) {
   if (definitions === undefined) return undefined;
-  return { definitions, bodies: callBodies, profile: profile.name };
+  const listSources = () => intake.listSources();
+  return { definitions, bodies: callBodies, profile: profile.name, listSources };
 }
 
 function resultAnswer(description: string, others: MediaTexts = {}): AnswerText {
@@ -167,6 +171,9 @@ function resultAnswer(description: string, others: MediaTexts = {}): AnswerText 
   return {
     description,
     content: { 'application/json': result, ...others },
-    headers: { ETag: 'Of this state of the definition' },
+    headers: {
+      ETag: 'Of this state of the definition',
+      [WARNINGS_HEADER]: 'That a source has one of its names, if one has',
+    },
   };
 }

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { Request, Response } from 'express';
-import { isUuid } from '../../ingest/source.ts';
+import { isUuid, type Source } from '../../ingest/source.ts';
 import type { Grant } from '../access/grant.ts';
 import type { Catalogue } from '../definition/catalogue.ts';
 import { listNames } from '../definition/definition.ts';
@@ -10,6 +10,7 @@ import { servedText } from '../definition/definition-problem.ts';
 import { withVersion } from '../definition/definition-text.ts';
 import type { Definitions } from '../definition/definitions.ts';
 import type { Endpoint } from '../definition/endpoint.ts';
+import { warnOfClashes } from '../definition/name-clash.ts';
 import { ServiceError } from '../errors.ts';
 import type { ProfileName } from '../profile.ts';
 import type { BodyReader } from './body.ts';
@@ -29,6 +30,7 @@ import { acceptWeight } from './media-type.ts';
 import { checkIfMatch, checkIfNoneMatch } from './preconditions.ts';
 import { sendBytes, sendJson, varyBy } from './response.ts';
 import { type GuardedOperation, pathParameter } from './route.ts';
+import { setWarnings } from './warnings.ts';
 
 type Handle = GuardedOperation['handle'];
 
@@ -36,6 +38,7 @@ type Managed = {
   readonly definitions: Definitions;
   readonly bodies: BodyReader;
   readonly profile: ProfileName;
+  readonly listSources: () => readonly Source[];
 };
 
 /** Lists all definitions, and the problems of those that are not in force. */
@@ -76,7 +79,7 @@ export function endpointHandler(catalogue: Catalogue): Handle {
 }
 
 /** Creates a definition with the id in the body; a JSON body without one gets a new id. */
-export function createHandler({ definitions, bodies, profile }: Managed): Handle {
+export function createHandler({ definitions, bodies, profile, listSources }: Managed): Handle {
   return async (request, response, { grant }) => {
     const body = await readDefinitionBody(bodies, request, response, {
       types: DEFINITION_TYPES,
@@ -92,12 +95,12 @@ export function createHandler({ definitions, bodies, profile }: Managed): Handle
       },
       grant.name,
     );
-    sendChanged(response, 201, await reportProblem(() => asked, made));
+    sendChanged(response, 201, await reportProblem(() => asked, made), listSources());
   };
 }
 
 /** Replaces the definition that the path names, or creates it. */
-export function replaceHandler({ definitions, bodies, profile }: Managed): Handle {
+export function replaceHandler({ definitions, bodies, profile, listSources }: Managed): Handle {
   return async (request, response, { grant }) => {
     const { id, name } = findTarget(request, definitions.catalogue);
     const body = await readDefinitionBody(bodies, request, response, {
@@ -120,12 +123,12 @@ export function replaceHandler({ definitions, bodies, profile }: Managed): Handl
       grant.name,
     );
     const endpoint = await reportProblem(() => asked, changed);
-    sendChanged(response, isNew ? 201 : 200, endpoint);
+    sendChanged(response, isNew ? 201 : 200, endpoint, listSources());
   };
 }
 
 /** Changes some members of a definition with a merge patch (RFC 7396) of its JSON. */
-export function patchHandler({ definitions, bodies, profile }: Managed): Handle {
+export function patchHandler({ definitions, bodies, profile, listSources }: Managed): Handle {
   return async (request, response, { grant }) => {
     const { id, name } = mustFindTarget(request, definitions.catalogue, grant);
     const body = await readDefinitionBody(bodies, request, response, { types: PATCH_TYPES, grant });
@@ -145,7 +148,7 @@ export function patchHandler({ definitions, bodies, profile }: Managed): Handle 
       grant.name,
     );
     // `asked` is set when the change has its turn.
-    sendChanged(response, 200, await reportProblem(() => asked, changed));
+    sendChanged(response, 200, await reportProblem(() => asked, changed), listSources());
   };
 }
 
@@ -211,9 +214,15 @@ function asWanted(
   );
 }
 
-function sendChanged(response: Response, status: 200 | 201, endpoint: Endpoint | undefined): void {
+function sendChanged(
+  response: Response,
+  status: 200 | 201,
+  endpoint: Endpoint | undefined,
+  sources: readonly Source[],
+): void {
   if (endpoint === undefined) throw new Error('what was changed is in force');
   response.setHeader('ETag', formatTag(endpoint, 'json'));
+  setWarnings(response, warnOfClashes(endpoint.definition, sources));
   if (status === 201) response.setHeader('Location', `/api/endpoints/${endpoint.definition.id}`);
   sendJson(response, status, { result: describeEndpoint(endpoint) });
 }

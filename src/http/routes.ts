@@ -27,6 +27,7 @@ import {
 import { serviceRoute } from './service-route.ts';
 import { sourceListHandler, sourceMakingHandler } from './source-route.ts';
 import { tokenRoutes } from './token-routes.ts';
+import { WARNINGS_HEADER } from './warnings.ts';
 import type { WorkTurns } from './work-turns.ts';
 
 export type RouteOptions = AppOptions & {
@@ -144,7 +145,8 @@ function endpointRoutes(options: RouteOptions): readonly Route[] {
   ];
 }
 
-function sourceRoutes({ intake, sources, callBodies, profile }: RouteOptions): readonly Route[] {
+function sourceRoutes(options: RouteOptions): readonly Route[] {
+  const { intake, sources, callBodies, catalogue, profile } = options;
   const list: Route = {
     path: '/api/sources',
     operations: {
@@ -162,7 +164,7 @@ function sourceRoutes({ intake, sources, callBodies, profile }: RouteOptions): r
   const making: GuardedOperation = {
     ...SOURCE_TEXT,
     access: MANAGING,
-    handle: sourceMakingHandler(sources, callBodies),
+    handle: sourceMakingHandler(sources, { bodies: callBodies, catalogue }),
   };
   const pathParameters = { name: { description: 'Name of the source' } };
   return [list, { path: '/api/sources/:name', pathParameters, operations: { PUT: making } }];
@@ -193,7 +195,8 @@ const SOURCE_TEXT: OperationText = {
 
 function sourceAnswer(description: string): AnswerText {
   const schema = describeObject({ result: refTo('Source') });
-  return { description, content: { 'application/json': { schema } } };
+  const headers = { [WARNINGS_HEADER]: 'That a saved query has the same name, if one has' };
+  return { description, content: { 'application/json': { schema } }, headers };
 }
 
 function followRoute(options: RouteOptions): Route {

@@ -2,6 +2,8 @@ import { z } from 'zod';
 import { formatProjectRule, type Source } from '../../ingest/source.ts';
 import { mayUseSource } from '../access/grant.ts';
 import { toTenant } from '../access/tenant.ts';
+import type { Catalogue } from '../definition/catalogue.ts';
+import { warnOfClashes } from '../definition/name-clash.ts';
 import { echo } from '../echo.ts';
 import { ServiceError } from '../errors.ts';
 import { SOURCE_BODY_BYTES_MAX } from '../limits.ts';
@@ -12,6 +14,7 @@ import { readJsonBody } from './json-body.ts';
 import { sendJson } from './response.ts';
 import { type GuardedOperation, pathParameter } from './route.ts';
 import type { SourceListForm } from './source-list.ts';
+import { setWarnings } from './warnings.ts';
 
 type Handle = GuardedOperation['handle'];
 
@@ -35,12 +38,19 @@ export function sourceListHandler(intake: LogIntake, { createBody }: SourceListF
  * Makes a source, or confirms that it exists with the same rule. After the answer, the source
  * survives a crash.
  */
-export function sourceMakingHandler(sources: Sources, bodies: BodyReader): Handle {
+export function sourceMakingHandler(
+  sources: Sources,
+  { bodies, catalogue }: { readonly bodies: BodyReader; readonly catalogue: Catalogue },
+): Handle {
   return async (request, response, { grant }) => {
     const terms = { bytesMax: SOURCE_BODY_BYTES_MAX, tenant: toTenant(grant) };
     const isDescribed = hasBody(request);
     const value = isDescribed ? await readJsonBody(request, response, { bodies, terms }) : {};
     const { source, isNew } = await sources.put(pathParameter(request), ruleIn(value));
+    const definitions = catalogue.list().map(({ definition }) => definition);
+    setWarnings(response, [
+      ...new Set(definitions.flatMap((definition) => warnOfClashes(definition, [source]))),
+    ]);
     sendJson(response, isNew ? 201 : 200, { result: told(source) });
   };
 }

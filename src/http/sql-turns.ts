@@ -21,7 +21,7 @@ export async function workOnSql<T>(
 ): Promise<Awaited<T>> {
   const { sql, tenant, isGone } = call;
   if (turns.waitingCount(tenant) >= CALLER_SQL_WAITING_MAX) {
-    const message = `at most ${CALLER_SQL_WAITING_MAX} SQL texts of a token may wait at once; there are as many`;
+    const message = `at most ${CALLER_SQL_WAITING_MAX} SQL texts of a token may wait at once; the limit is reached`;
     throw new ServiceError('overloaded', message);
   }
   const start = async (): Promise<IteratorResult<undefined, T>> => {

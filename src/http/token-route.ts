@@ -3,6 +3,7 @@ import { toTenant } from '../access/tenant.ts';
 import { parseQuotaChange, parseTokenOrder } from '../access/token-order.ts';
 import type { KnownToken, Tokens } from '../access/tokens.ts';
 import type { Catalogue } from '../definition/catalogue.ts';
+import { listNames } from '../definition/definition.ts';
 import { TOKEN_BODY_BYTES_MAX } from '../limits.ts';
 import type { LogIntake } from '../store/log-intake.ts';
 import type { BodyReader } from './body.ts';
@@ -68,8 +69,10 @@ export function tokenMakingHandler(options: {
     const value = await readJsonBody(request, response, { bodies, terms });
     const order = parseTokenOrder(value, {
       nowMs: wallMs(),
-      hasSource: (name) => intake.listSources().some((source) => source.name === name),
-      hasEndpoint: (idOrName) => catalogue.find(idOrName) !== undefined,
+      sources: intake.listSources().map(({ name }) => name),
+      endpoints: catalogue
+        .list()
+        .flatMap(({ definition }) => [...listNames(definition), definition.id]),
       maker: grant,
     });
     const { id, token } = await tokens.create(order);

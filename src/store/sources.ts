@@ -72,7 +72,7 @@ export class Sources {
   #checkFree(name: string): void {
     if (this.#made.length >= SOURCES_MADE_MAX) {
       throw conflict(
-        `at most ${SOURCES_MADE_MAX} sources may be made over HTTP; there are as many`,
+        `at most ${SOURCES_MADE_MAX} sources may be made over HTTP; the limit is reached`,
       );
     }
     // Queries may write a source's name in any letter case if that is unambiguous.

@@ -209,7 +209,9 @@ export class TableBinder {
       refuse(`there is no table ${name} here: ${list}${hint(name, common)}`, span);
     }
     const names = [...common, ...this.#binding.sourceNames(), ...this.#binding.viewsKnown()];
-    refuse(`there is no table ${name}${hint(name, names)}`, span);
+    const near = hint(name, names);
+    const unknownTable = near === '' ? name : undefined;
+    throw new QueryError('invalid_sql', `there is no table ${name}${near}`, span, { unknownTable });
   }
 
   #unnest(syntax: ArraySyntax, left: BoundFrom, join: JoinSyntax | undefined): BoundFrom {

@@ -6,8 +6,8 @@ import { NARROWED_NAMES_MAX } from '../../../src/limits.ts';
 
 const CONTEXT: OrderContext = {
   nowMs: Date.parse('2026-01-15T12:00:00Z'),
-  hasSource: (name) => ['postgres.logs', 'logs'].includes(name),
-  hasEndpoint: (name) => name === 'logs.all',
+  sources: ['postgres.logs', 'logs'],
+  endpoints: ['logs.all', '2034724d-89c8-43a9-aabc-52f7404f4bdd'],
 };
 const MAKER: Grant = {
   id: 'm',
@@ -17,6 +17,25 @@ const MAKER: Grant = {
   sources: 'all',
   endpoints: 'all',
 };
+
+test('an unknown source or endpoint is refused with the nearest name', () => {
+  const order = { name: 'a', scopes: ['query', 'ingest'] };
+  for (const [more, message] of [
+    [
+      { sources: ['postgres.log'] },
+      'there is no source "postgres.log"; did you mean postgres.logs?',
+    ],
+    [{ default_source: 'nowhere' }, 'there is no source "nowhere"'],
+    [{ endpoints: ['logs.al'] }, 'there is no endpoint "logs.al"; did you mean logs.all?'],
+  ] as const) {
+    throws(() => parseTokenOrder({ ...order, ...more }, CONTEXT), {
+      code: 'invalid_body',
+      message,
+    });
+  }
+  const endpoints = ['2034724D-89C8-43A9-AABC-52F7404F4BDD'];
+  deepEqual(parseTokenOrder({ ...order, endpoints }, CONTEXT).endpoints, endpoints);
+});
 
 test('a request for a token is parsed, with scopes in order and the expiry in UTC', () => {
   deepEqual(

@@ -183,7 +183,7 @@ for (const [what, files, reason] of [
   [
     'a call without rows and error',
     { 'errors.expect.json': { ...EXPECTED, calls: [{}] } },
-    /calls\.0: must have either rows or error/,
+    /calls\.0 must have either rows or error/,
   ],
   [
     'a time that is none',
@@ -251,7 +251,7 @@ test('--json reports the same for programs', async () => {
   equal(status, 1);
   const { folder, differences, ...counts } = JSON.parse(out);
   equal(typeof folder, 'string');
-  deepEqual(counts, { definitionCount: 2, callCount: 2, problems: [] });
+  deepEqual(counts, { definitionCount: 2, callCount: 2, problems: [], warnings: [] });
   deepEqual(differences, [
     {
       ...{ file: 'errors.expect.json', endpoint: 'app.errors', call: 1 },
@@ -280,6 +280,59 @@ test('settings of sources and profile apply, and a caller’s SQL runs in a sand
     { SOURCES: 'shop.orders', PROFILE: 'supabase' },
   );
   deepEqual([status, out], [0, '1 definition, 3 calls: all is as it should be\n']);
+});
+
+test('a folder without definitions is a problem', async () => {
+  const { status, out } = await withFolder({ 'errors.txt': 'SELECT 1' }, async (folder) => {
+    const ended = await runWeir(['check', folder]);
+    return { ...ended, out: ended.out.replace(folder, 'FOLDER') };
+  });
+  equal(status, 1);
+  equal(
+    out,
+    'FOLDER has no definitions: no file ends in .sql\n\n0 definitions, 0 calls: 1 problem, 0 differences\n',
+  );
+});
+
+test('a name that is also a source’s is a warning', async () => {
+  const { status, out } = await check(
+    { 'shop.sql': fileOf(1, 'Shop.orders', 'SELECT 1 AS one') },
+    [],
+    { SOURCES: 'shop.orders' },
+  );
+  equal(status, 0);
+  equal(
+    out,
+    'warning: shop.sql: shop.orders is the name of a source and of a saved query: the saved query can be called, but no query can select from this name\n\n1 definition, 0 calls: 0 problems, 0 differences, 1 warning\n',
+  );
+});
+
+test('what is wrong with a file of calls is said in words', async () => {
+  const messages: readonly (readonly [unknown, RegExp])[] = [
+    [[], /: must be a map with now and calls; got \[\]\n/],
+    [{ now: 1, calls: [] }, /: now must be an ISO 8601 time such as .*; got 1\n/],
+    [{ now: 'x', calls: [] }, /: calls must be a list of one call at least; got \[\]\n/],
+    [{ now: 'x', calls: [{}], call: 1 }, /calls\.0 must have either rows or error\n/],
+    [{ now: 'x', calls: [{ rows: [] }], call: 1 }, /: must be a map .*; got the key "call"\n/],
+    [{ now: 'x', calls: [{ rows: [1] }] }, /: calls\.0\.rows\.0 must be a row such as .*; got 1\n/],
+    [
+      { now: 'x', calls: [{ rows: [], parameters: { a: null } }] },
+      /: calls\.0\.parameters\.a must be a text, a number or a boolean; got null\n/,
+    ],
+    [{ now: 'x', calls: [{ row: [] }] }, /: calls\.0 must be a map with .*; got the key "row"\n/],
+    [
+      { now: 'x', calls: [{ error: 7 }] },
+      /: calls\.0\.error must be the code of an error; got 7\n/,
+    ],
+  ];
+  for (const [expectation, message] of messages) {
+    const { status, out } = await check({
+      'errors.sql': ERRORS,
+      'errors.expect.json': JSON.stringify(expectation),
+    });
+    equal(status, 1);
+    match(out, message);
+  }
 });
 
 test('other arguments than one folder are a usage error, and a missing folder is a failure', async () => {

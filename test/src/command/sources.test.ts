@@ -51,6 +51,11 @@ test('arguments that make no source are usage errors', async () => {
     [['lst'], 2, /did you mean list\?/],
     [['add'], 2, /^sources add must be followed by the name of one source; got nothing/],
     [['add', 'a', 'b'], 2, /got "a", "b"/],
+    [
+      ['add', 'shop.logs:metadata.tenant'],
+      2,
+      /has no colon; got "shop\.logs:metadata\.tenant"; write weir sources add shop\.logs --project-path metadata\.tenant\n/,
+    ],
     [['add', 'a b'], 2, /a source name must be letters/],
     [['add', 'a', '--project-path', 'tenant'], 2, /"project" or a path such as/],
     [['add', 'a', '--projectpath', 'tenant'], 2, /did you mean --project-path\?/],

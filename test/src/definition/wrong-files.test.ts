@@ -70,7 +70,7 @@ test('definitions that are not in force appear in the log, metrics, health and s
         {
           code: 'definitions_not_in_force',
           message:
-            '2 definitions are not in force as their files say: of 0 the last good state is, 2 cannot be called; GET /api/endpoints names them',
+            'definition files with problems: 2; of 0 the last good version is in force, 2 are not in force; GET /api/endpoints names them',
         },
       ],
     });
@@ -101,7 +101,7 @@ test('after a restart an invalid file has its last good version, and a repaired 
     deepEqual(rest, []);
     match(
       (await service.ask({ path: '/health' })).json.reasons[0].message,
-      /of 1 the last good state is, 0 cannot be called/,
+      /of 1 the last good version is in force, 0 are not in force/,
     );
     // The good version stays, however often the service starts.
     await service.write('a.sql', '-- nmae: app.a\n');
@@ -195,7 +195,10 @@ test('a kept version that can no longer be called is not in force', async () => 
     await service.stop();
     await service.start({ environment: { SOURCES: '' } });
     deepEqual(await service.names(), []);
-    match((await problemsOf(service)).join(), /^a\.sql:4:27 no: there is no table app\.logs/);
+    match(
+      (await problemsOf(service)).join(),
+      /^a\.sql:4:27 no: there is no table app\.logs; if it is a source, make it with weir sources add app\.logs or PUT \/api\/sources\/app\.logs, or name it in SOURCES$/,
+    );
   });
 });
 

@@ -45,6 +45,29 @@ async function refusal(answer: Promise<Answer>): Promise<readonly unknown[]> {
   return [status, json.error?.code, json.error?.message];
 }
 
+test('a name that a source and a saved query share is a warning, whichever comes second', async () => {
+  const warning = (name: string) =>
+    `${name} is the name of a source and of a saved query: the saved query can be called, but no query can select from this name`;
+  await run(async (service) => {
+    const made = await service.send('POST', '', { name: 'app.logs', query: 'SELECT 1 AS one' });
+    assert.deepEqual([made.status, made.headers['weir-warnings']], [201, undefined]);
+    for (const status of [201, 200]) {
+      const source = await put(service, 'app.logs');
+      assert.equal(source.status, status);
+      assert.equal(source.headers['weir-warnings'], warning('app.logs'));
+    }
+    assert.equal((await put(service, 'shop.logs')).status, 201);
+    const other = { name: 'app.other', alias: ['shop.logs'], query: 'SELECT 2 AS two' };
+    const shared = await service.send('POST', '', other);
+    assert.equal(shared.status, 201);
+    assert.equal(shared.headers['weir-warnings'], warning('shop.logs'));
+    assert.deepEqual(await service.call('app.logs'), [{ one: 1 }]);
+    const selecting = { name: 'app.more', query: 'SELECT one FROM `app.logs`' };
+    const refused = await service.send('POST', '', selecting);
+    assert.match(refused.json.error.message, /app\.logs is both a source and a saved query/);
+  });
+});
+
 test('a new source is available at once for posts, queries, callers and followers', async () => {
   await run(
     async (service) => {
