@@ -221,6 +221,9 @@ export const QUERY_MS_MAX = 2 * QUERY_TIME_MS_MAX;
 /** How long a command waits for a service: longer than the service's own time limit. */
 export const COMMAND_MS_MAX = QUERY_MS_MAX + 5_000;
 
+/** Lines that the prompt of `weir sql` remembers. */
+export const SQL_HISTORY_MAX = 1_000;
+
 /** Calls that run or wait at once; further ones are refused with Retry-After. */
 export const CALLS_MAX = 512;
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { runWords } from './command/command-table.ts';
-import { askTerminal } from './command/terminal.ts';
+import { askTerminal, TerminalPrompt } from './command/terminal.ts';
 
 for (const stream of [process.stdout, process.stderr]) {
   // The reader of the output has closed it, as `head` does. No message can reach it.
@@ -21,6 +21,7 @@ function ended(): AbortSignal {
 }
 
 async function run(): Promise<number> {
+  const isAsked = process.stdin.isTTY && process.stderr.isTTY;
   try {
     return await runWords(process.argv.slice(2), {
       environment: process.env,
@@ -30,7 +31,8 @@ async function run(): Promise<number> {
       out: (text) => process.stdout.write(text),
       err: (text) => process.stderr.write(text),
       isTerminal: { out: process.stdout.isTTY === true, err: process.stderr.isTTY === true },
-      ask: process.stdin.isTTY && process.stderr.isTTY ? askTerminal : undefined,
+      ask: isAsked ? askTerminal : undefined,
+      prompt: isAsked ? (options) => new TerminalPrompt(options) : undefined,
       input: () => process.stdin,
       ended,
     });

@@ -31,6 +31,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     read: async () => (await import('./query-command.ts')).QUERY,
   },
   {
+    name: 'sql',
+    summary: 'run SQL that is not saved, or ask for it at a prompt',
+    read: async () => (await import('./sql-command.ts')).SQL,
+  },
+  {
     name: 'post',
     summary: 'send the events of a file to a source',
     read: async () => (await import('./post-command.ts')).POST,

@@ -20,6 +20,8 @@ export type CommandWorld = {
    * without a terminal.
    */
   readonly ask: ((question: string) => Promise<string>) | undefined;
+  /** Asks for line after line at the terminal. Absent without one. */
+  readonly prompt?: ((options: PromptOptions) => LinePrompt) | undefined;
   /** Standard input, for a command that reads it. */
   readonly input: () => AsyncIterable<Uint8Array>;
   /**
@@ -27,6 +29,23 @@ export type CommandWorld = {
    */
   readonly ended: () => AbortSignal;
 };
+
+export type PromptOptions = {
+  /** Lines of earlier times, the newest first. */
+  readonly history: readonly string[];
+  /** The most lines that are remembered. */
+  readonly historyMax: number;
+};
+
+/** A terminal that asks for line after line. */
+export interface LinePrompt {
+  /** The next line; `cancelled` after Ctrl-C, `undefined` when there are no more. */
+  read(question: string): Promise<{ readonly text: string } | 'cancelled' | undefined>;
+  /** Does work that Ctrl-C aborts. */
+  whileCancellable<T>(abort: AbortController, work: () => Promise<T>): Promise<T>;
+  /** Ends it. Returns the lines to remember, the newest first. */
+  close(): readonly string[];
+}
 
 /** A flag of a command. Each command also has `--help`. */
 export type Flag = {

@@ -24,16 +24,21 @@ export function parseNamedCall(command: string, words: CommandWords): NamedCall 
       `${command} must be followed by the name of a definition, and its parameters behind that; got ${echo(definition)}`,
     );
   }
+  return { definition, parameters: parseParameterWords(rest), sql: words.find('sql') };
+}
+
+/** Parses arguments of the form `name=value`. @throws UsageError for others. */
+export function parseParameterWords(words: readonly string[]): ReadonlyMap<string, string> {
   const parameters = new Map<string, string>();
-  for (const word of rest) {
+  for (const word of words) {
     const end = word.indexOf('=');
     if (end < 1)
-      throw new UsageError(`a parameter must be name=value; ${notParameter(word, rest)}`);
+      throw new UsageError(`a parameter must be name=value; ${notParameter(word, words)}`);
     const name = word.slice(0, end);
     if (parameters.has(name)) throw new UsageError(`${name} must be given once; got two of it`);
     parameters.set(name, word.slice(end + 1));
   }
-  return { definition, parameters, sql: words.find('sql') };
+  return parameters;
 }
 
 /**

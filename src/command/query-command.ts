@@ -1,8 +1,7 @@
-import { ANSWER_FORMATS } from '../call/answer-format.ts';
 import { ServiceError } from '../errors.ts';
+import { findFormat, showAnswer } from './answer-display.ts';
 import { describeCall } from './call-help.ts';
-import { type Command, type CommandWords, UsageError } from './command.ts';
-import { parseCsvText } from './csv-text.ts';
+import { type Command, UsageError } from './command.ts';
 import { EndpointClient, type KnownEndpoint } from './endpoint-client.ts';
 import {
   checkNames,
@@ -12,7 +11,6 @@ import {
   parseNamedCall,
 } from './named-call.ts';
 import { createServiceClient, TOKEN_NOTE, URL_FLAG } from './service-client.ts';
-import { tableText } from './text-table.ts';
 
 /** `weir query`. */
 export const QUERY: Command = {
@@ -46,23 +44,10 @@ cuts long values and shows times in ISO 8601.`,
     const endpoint = findEndpoint(call, known);
     if (endpoint !== undefined) checkNames(call, endpoint);
     const text = await ask({ client, call, known, format: format ?? 'csv' });
-    if (format !== undefined) {
-      world.out(text === '' || text.endsWith('\n') ? text : `${text}\n`);
-      return 0;
-    }
-    const { names, rows } = parseCsvText(text);
-    world.out(`${tableText(names, rows)}\n${rows.length} ${rows.length === 1 ? 'row' : 'rows'}\n`);
+    showAnswer(text, format, world);
     return 0;
   },
 };
-
-/** The requested format, if there is one. */
-function findFormat(words: CommandWords): string | undefined {
-  const asked = ANSWER_FORMATS.filter(({ name }) => words.has(name));
-  if (asked.length <= 1) return asked[0]?.name;
-  const options = asked.map(({ name }) => `--${name}`).join(' and ');
-  throw new UsageError(`an answer has one form; got ${options}`);
-}
 
 /** `known`: the definitions that the token may call. The service says whether there are others. */
 async function ask({

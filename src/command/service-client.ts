@@ -86,7 +86,8 @@ export class ServiceClient {
 
   /** Returns a successful answer with some of its headers. Throws as `ask` does. */
   answer(path: string, request: RequestInit): Promise<ServiceAnswer> {
-    const signal = AbortSignal.timeout(COMMAND_MS_MAX);
+    const inTime = AbortSignal.timeout(COMMAND_MS_MAX);
+    const signal = request.signal ? AbortSignal.any([request.signal, inTime]) : inTime;
     return this.#reached(async () => {
       const response = await this.#send(path, { ...request, signal });
       const { headers } = response;

@@ -1,3 +1,4 @@
+import type { LinePrompt, PromptOptions } from '../../src/command/command.ts';
 import { runWords } from '../../src/command/command-table.ts';
 
 export type Ended = { readonly status: number; readonly out: string; readonly err: string };
@@ -10,6 +11,8 @@ export async function runWeir(
     readonly nowUs?: number;
     /** What somebody at the terminal says to a question; without it there is no terminal. */
     readonly ask?: (question: string) => Promise<string>;
+    /** Lines typed at a prompt, and what the prompt is given and gives back. */
+    readonly prompt?: (options: PromptOptions) => LinePrompt;
     /** Whether a person reads what it writes. */
     readonly isTerminal?: boolean;
     /** What stands in standard input. */
@@ -36,6 +39,7 @@ export async function runWeir(
     },
     isTerminal: { out: isTerminal, err: isTerminal },
     ask: world.ask,
+    prompt: world.prompt,
     input: async function* () {
       yield Buffer.from(world.input ?? '');
     },

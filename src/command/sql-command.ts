@@ -1,0 +1,129 @@
+import { readFile } from 'node:fs/promises';
+import { must } from '../../engine/assert.ts';
+import { systemReason } from '../../ingest/system-reason.ts';
+import { ANSWER_FORMATS } from '../call/answer-format.ts';
+import { echo } from '../echo.ts';
+import { ServiceError } from '../errors.ts';
+import { findFormat, showAnswer } from './answer-display.ts';
+import {
+  type Command,
+  CommandFailure,
+  type CommandWords,
+  type CommandWorld,
+  UsageError,
+} from './command.ts';
+import { parseParameterWords } from './named-call.ts';
+import { createServiceClient, type ServiceClient, TOKEN_NOTE, URL_FLAG } from './service-client.ts';
+import { promptForSql } from './sql-prompt.ts';
+
+/** `weir sql`. */
+export const SQL: Command = {
+  usage: [
+    "'SELECT …' [name=value …] [--max-rows N] [--csv | --ndjson | --json] [--url URL]",
+    '--file FILE [name=value …] …',
+    '[--url URL]',
+  ],
+  about: `
+Runs SQL over all sources and saved queries that the token reaches; each name=value is a parameter
+of type STRING. A text that is - is read from standard input.
+
+  weir sql 'SELECT COUNT(*) AS n FROM \`postgres.logs\` WHERE project = @project' project=alpha
+
+Without a text, at a terminal, it asks for queries, each of which ends in a semicolon and may take
+several lines. Ctrl-C cancels the query that runs, or the lines that were typed; Ctrl-D ends. The
+table cuts long values and shows times in ISO 8601.`,
+  flags: {
+    file: { placeholder: 'FILE', text: 'read the query from this file; - is standard input' },
+    'max-rows': { placeholder: 'N', text: 'show at most so many rows; 1000 unless given' },
+    csv: { text: 'write CSV, as the service sends it; nothing is cut' },
+    ndjson: { text: 'write each row as JSON in a line of its own' },
+    json: { text: 'write the answer as the service sends it: {"result": [ … ]}' },
+    url: URL_FLAG,
+  },
+  notes: [
+    'The token needs the scope explore or manage.',
+    TOKEN_NOTE,
+    'The lines that were typed are kept in weir/sql-history below XDG_STATE_HOME, or ~/.local/state.',
+  ],
+  takesParameters: true,
+  run: async (words, world) => {
+    const format = findFormat(words);
+    const client = createServiceClient(words, world);
+    const { sql, parameters } = await readQuery(words, world);
+    const ask = { client, parameters, maxRows: words.find('max-rows'), format: format ?? 'csv' };
+    const show = (text: string): void => showAnswer(text, format, world);
+    if (sql !== undefined) {
+      show(await askUsage({ ...ask, sql, signal: world.ended() }));
+      return 0;
+    }
+    await promptForSql(world, async (text, signal) =>
+      show(await askSql({ ...ask, sql: text, signal })),
+    );
+    return 0;
+  },
+};
+
+type Read = {
+  /** `undefined`: to be asked for. */
+  readonly sql: string | undefined;
+  readonly parameters: ReadonlyMap<string, string>;
+};
+
+/** The query of the command line, a file, or standard input. @throws UsageError or CommandFailure */
+async function readQuery(words: CommandWords, world: CommandWorld): Promise<Read> {
+  const file = words.find('file');
+  if (file !== undefined) {
+    const sql = file === '-' ? await readInput(world) : await readQueryFile(file);
+    return { sql, parameters: parseParameterWords(words.positionals) };
+  }
+  const [text, ...rest] = words.positionals;
+  const parameters = parseParameterWords(rest);
+  if (text !== undefined && text !== '-') return { sql: text, parameters };
+  if (text === undefined && world.prompt !== undefined) return { sql: undefined, parameters };
+  return { sql: await readInput(world), parameters };
+}
+
+async function readInput(world: CommandWorld): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of world.input()) chunks.push(chunk);
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+async function readQueryFile(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (cause) {
+    throw new CommandFailure(`${echo(path)} cannot be read: ${systemReason(cause)}`, cause);
+  }
+}
+
+type Ask = {
+  readonly client: ServiceClient;
+  readonly sql: string;
+  readonly parameters: ReadonlyMap<string, string>;
+  readonly maxRows: string | undefined;
+  readonly format: string;
+  readonly signal: AbortSignal;
+};
+
+/** @throws UnreachableError, or ServiceError when the service refuses. */
+function askSql({ client, sql, parameters, maxRows, format, signal }: Ask): Promise<string> {
+  const { mediaTypes } = must(ANSWER_FORMATS.find(({ name }) => name === format));
+  const query = maxRows === undefined ? '' : `?${new URLSearchParams({ max_rows: maxRows })}`;
+  return client.ask(`/api/query${query}`, {
+    method: 'POST',
+    headers: { Accept: mediaTypes[0], 'Content-Type': 'application/json' },
+    body: JSON.stringify({ sql, parameters: Object.fromEntries(parameters) }),
+    signal,
+  });
+}
+
+/** What is wrong with the arguments is told as that. */
+async function askUsage(ask: Ask): Promise<string> {
+  try {
+    return await askSql(ask);
+  } catch (error) {
+    if (error instanceof ServiceError && error.status === 400) throw new UsageError(error.message);
+    throw error;
+  }
+}

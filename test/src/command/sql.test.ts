@@ -1,0 +1,160 @@
+import { deepEqual, equal, match } from 'node:assert/strict';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import type { LinePrompt, PromptOptions } from '../../../src/command/command.ts';
+import { type Ended, runWeir } from '../../support/command-under-test.ts';
+import { ServiceUnderTest } from '../../support/service-under-test.ts';
+
+let folder: string;
+let service: ServiceUnderTest;
+
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'weir-sql-'));
+  service = await ServiceUnderTest.start();
+});
+
+after(async () => {
+  await service.stop();
+  await rm(folder, { recursive: true });
+});
+
+type World = Parameters<typeof runWeir>[1];
+
+function sql(words: readonly string[], world: World = {}): Promise<Ended> {
+  const environment = { PRIVATE_ACCESS_TOKEN: 'a-private-token', XDG_STATE_HOME: folder };
+  return runWeir(['sql', ...words, '--url', service.url], { environment, ...world });
+}
+
+test('a text is run with its parameters, and shown as a table or as the service sends it', async () => {
+  const call = ["SELECT @a AS a, 'x=y' AS b", 'a=1'];
+  const { status, out, err } = await sql(call);
+  deepEqual([status, out, err], [0, 'a  b\n─  ───\n1  x=y\n1 row\n', '']);
+  equal((await sql([...call, '--csv'])).out, 'a,b\r\n"1","x=y"\r\n');
+  equal((await sql([...call, '--ndjson'])).out, '{"a":"1","b":"x=y"}\n');
+  equal((await sql([...call, '--json'])).out, '{"result":[{"a":"1","b":"x=y"}]}\n');
+});
+
+test('a text is read from a file, or from standard input', async () => {
+  const path = join(folder, 'query.sql');
+  await writeFile(path, 'SELECT @n AS n;\n');
+  equal((await sql(['--file', path, 'n=1', '--ndjson'])).out, '{"n":"1"}\n');
+  const input = 'SELECT 2 AS n';
+  for (const words of [['-'], ['--file', '-'], []]) {
+    equal((await sql([...words, '--ndjson'], { input })).out, '{"n":2}\n', words.join());
+  }
+  const missing = await sql(['--file', join(folder, 'none.sql')]);
+  equal(missing.status, 1);
+  match(missing.err, /none\.sql" cannot be read: /);
+});
+
+test('an error of the text shows its place with a caret, mistakes of the arguments end with 2', async () => {
+  const wrong = await sql(['SELECT 1 AS one,\n  nothing']);
+  equal(wrong.status, 1);
+  match(wrong.err, /^.*nothing.*; line 2, column 3\n\n {2}nothing\n {2}\^\n$/s);
+  for (const [words, sentence] of [
+    [['SELECT 1 AS a', 'b'], /^a parameter must be name=value; got "b"/],
+    [['SELECT 1 AS a', '--csv', '--json'], /^an answer has one form/],
+    [['SELECT 1 AS a', '--max-rows', 'few'], /^max_rows must be a whole number/],
+    [[' '], /^sql must be a query/],
+  ] as const) {
+    const { status, err } = await sql(words);
+    equal(status, 2, err);
+    match(err, sentence);
+  }
+});
+
+test('max-rows says how many rows come', async () => {
+  const { out } = await sql([
+    'SELECT n FROM UNNEST([1, 2, 3]) AS n',
+    '--max-rows',
+    '2',
+    '--ndjson',
+  ]);
+  equal(out, '{"n":1}\n{"n":2}\n');
+});
+
+/** A terminal at which these lines are typed; Ctrl-C is one of them, and comes during a query where it says so. */
+class TypedLines implements LinePrompt {
+  readonly questions: string[] = [];
+  readonly #lines: (string | 'Ctrl-C')[];
+  readonly #typed: string[] = [];
+  readonly #options: PromptOptions;
+  readonly #isCancelling: boolean;
+
+  constructor(options: PromptOptions, lines: readonly string[], isCancelling = false) {
+    this.#options = options;
+    this.#lines = [...lines];
+    this.#isCancelling = isCancelling;
+  }
+
+  async read(question: string): Promise<{ readonly text: string } | 'cancelled' | undefined> {
+    this.questions.push(question);
+    const text = this.#lines.shift();
+    if (text === undefined) return undefined;
+    if (text === 'Ctrl-C') return 'cancelled';
+    this.#typed.unshift(text);
+    return { text };
+  }
+
+  whileCancellable<T>(abort: AbortController, work: () => Promise<T>): Promise<T> {
+    if (this.#isCancelling) setTimeout(() => abort.abort(), 50);
+    return work();
+  }
+
+  close(): readonly string[] {
+    return [...this.#typed, ...this.#options.history];
+  }
+}
+
+test('the prompt takes lines until a semicolon, and goes on after an error and after Ctrl-C', async () => {
+  let prompt: TypedLines | undefined;
+  const lines = [
+    '',
+    'SELECT',
+    '  1 AS one;',
+    'SELECT oops;',
+    'SELECT 2',
+    'Ctrl-C',
+    'SELECT 3 AS three;',
+  ];
+  const { status, out, err } = await sql(['--ndjson'], {
+    prompt: (options) => {
+      prompt = new TypedLines(options, lines);
+      return prompt;
+    },
+  });
+  equal(status, 0);
+  equal(out, '{"one":1}\n{"three":3}\n');
+  match(err, /^[^\n]*oops[^\n]*; line 1, column 8\n\nSELECT oops;\n {7}\^\n$/);
+  const next = ['weir> ', 'weir> ', '   -> ', 'weir> ', 'weir> ', '   -> ', 'weir> ', 'weir> '];
+  deepEqual(prompt?.questions, next);
+});
+
+test('the history is kept in a file that only the user may read, and is there the next time', async () => {
+  let known: readonly string[] = [];
+  const type = (line: string) =>
+    sql([], {
+      prompt: (options) => {
+        known = options.history;
+        return new TypedLines(options, [line]);
+      },
+    });
+  const path = join(folder, 'weir', 'sql-history');
+  await rm(path, { force: true });
+  await type('SELECT 1 AS a;');
+  await type('SELECT 2 AS b;');
+  deepEqual(known, ['SELECT 1 AS a;']);
+  equal(await readFile(path, 'utf8'), 'SELECT 1 AS a;\nSELECT 2 AS b;\n');
+  equal((await stat(path)).mode & 0o777, 0o600);
+});
+
+test('Ctrl-C cancels the query that runs', async () => {
+  const numbers = 'UNNEST(GENERATE_ARRAY(1, 1000000))';
+  const long = `SELECT COUNT(*) AS n FROM ${numbers} AS a, ${numbers} AS b WHERE a + b = 0;`;
+  const { status, out, err } = await sql([], {
+    prompt: (options) => new TypedLines(options, [long], true),
+  });
+  deepEqual([status, out, err], [0, '', 'the query was cancelled\n']);
+});
