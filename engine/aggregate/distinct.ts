@@ -1,9 +1,10 @@
+import { assert } from '../assert.ts';
+import { carvedInt32 } from '../column/carved-arrays.ts';
 import { isReadingPassing } from '../column/segment-reader.ts';
 import type { SqlType } from '../column/type.ts';
 import type { SqlValue } from '../column/value.ts';
 import type { Vector } from '../column/vector.ts';
-import { dictionaryVector, isOfStrings } from '../column/vector.ts';
-import { DISTINCT_MARKS_BYTES_MAX } from '../limits.ts';
+import { dictionaryVector, isOfStrings, takeVector } from '../column/vector.ts';
 import type { AggregateState } from './aggregate-function.ts';
 import type { ChunkRuns } from './chunk-runs.ts';
 import type { GroupKeys } from './group-table.ts';
@@ -18,6 +19,7 @@ import {
 } from './marked-codes.ts';
 import { PairSet } from './pair-set.ts';
 import { countUuidUnion, type UuidSet } from './uuid-union.ts';
+import { type Part, type SelectedRows, ValuePart } from './value-part.ts';
 
 /**
  * Values that the plain aggregate is given at a time: their vectors stay small beside the values
@@ -26,11 +28,22 @@ import { countUuidUnion, type UuidSet } from './uuid-union.ts';
 export const DISTINCT_FED_MAX = 8_192;
 
 /**
- * The DISTINCT form of an aggregate, given its plain one: each group's distinct vectors, of these
- * types, count once. The keys of an order are among the arguments, so they make no more of them.
+ * Bytes of marks, one for a code of a dictionary in a group, that one aggregate with DISTINCT keeps before it makes
+ * values of them: some hundred segments. The dictionaries are held as long.
  */
-export function distinctState(plain: AggregateState, types: readonly SqlType[]): AggregateState {
-  return new DistinctState(plain, types);
+const DISTINCT_MARKS_BYTES_MAX = 4 * 1024 * 1024;
+
+/**
+ * The DISTINCT form of an aggregate, given its plain one: each group's distinct vectors, of these
+ * types, count once. The keys of an order are among the arguments, so they make no more of them. `isOrderFree`: the
+ * plain one gives the same answer in whatever order it is given values, and does not keep them itself.
+ */
+export function distinctState(
+  plain: AggregateState,
+  types: readonly SqlType[],
+  isOrderFree = false,
+): AggregateState {
+  return new DistinctState(plain, types, isOrderFree);
 }
 
 type DistinctPartial = {
@@ -47,27 +60,64 @@ type DistinctPartial = {
  * the end, where a count of marks does not tell all that is wanted.
  */
 class DistinctState implements AggregateState {
+  readonly isDivisible: boolean;
   readonly #plain: AggregateState;
   readonly #types: readonly SqlType[];
-  readonly #tuples: GroupTable;
+  #tuples: GroupTable;
   readonly #marked = new MarkedCodes();
-  readonly #pairs = new PairSet();
+  #pairs = new PairSet();
   /** Groups seen by `update` or `combine`. */
   #groupCount = 0;
   #isFed = false;
+  /** The only part of the first arguments that is kept, where there are several. */
+  #part: ValuePart | undefined;
 
-  constructor(plain: AggregateState, types: readonly SqlType[]) {
+  constructor(plain: AggregateState, types: readonly SqlType[], isDivisible: boolean) {
+    this.isDivisible = isDivisible;
     this.#plain = plain;
-    this.#tuples = new GroupTable(types, Number.POSITIVE_INFINITY);
+    this.#tuples = newTuples(types);
     this.#types = types;
   }
 
+  get keptCount(): number {
+    return this.#pairs.size;
+  }
+
+  beginPart(part: Part, pause: () => void): void {
+    assert(this.isDivisible, 'the values may be divided');
+    if (this.#part !== undefined) this.#feed(pause);
+    this.#isFed = false;
+    this.#part = new ValuePart(this.#types[0]!, part);
+    this.#tuples = newTuples(this.#types);
+    this.#pairs = new PairSet();
+  }
+
   update(groups: Int32Array, count: number, groupCount: number, vectors: readonly Vector[]): void {
-    this.#add(groups, this.#tuples.assign(vectors, count), count, groupCount);
+    const own = this.#part?.select(vectors[0]!, count);
+    if (own === undefined) {
+      this.#add(groups, this.#tuples.assign(vectors, count), count, groupCount);
+    } else {
+      this.#addSelected(own, groups, groupCount, vectors);
+    }
+  }
+
+  #addSelected(
+    { positions, count, isOfOther }: SelectedRows,
+    groups: Int32Array,
+    groupCount: number,
+    vectors: readonly Vector[],
+  ): void {
+    // What is known of codes would grow with the dictionaries, whatever the part.
+    if (isOfOther) this.#tuples.forgetCodes();
+    const own = carvedInt32(count);
+    for (let row = 0; row < count; row++) own[row] = groups[positions[row]!]!;
+    const selected = vectors.map((vector) => takeVector(vector, positions, count));
+    this.#add(own, this.#tuples.assign(selected, count), count, groupCount);
   }
 
   updateRuns(runs: ChunkRuns, groupCount: number, vectors: readonly Vector[]): boolean {
     const [vector] = vectors;
+    if (this.#part !== undefined) return false;
     if (vectors.length !== 1 || vector?.kind !== 'dictionary' || isReadingPassing()) return false;
     if (!isOfStrings(vector.dictionary) || !this.#marked.add(runs, vector)) return false;
     this.#groupCount = Math.max(this.#groupCount, groupCount);
@@ -171,6 +221,10 @@ class DistinctState implements AggregateState {
       this.#plain.addPresent!(group, count, this.#groupCount);
     }
   }
+}
+
+function newTuples(types: readonly SqlType[]): GroupTable {
+  return new GroupTable(types, Number.POSITIVE_INFINITY);
 }
 
 /** How many values are marked, NULL left out. */
