@@ -31,6 +31,24 @@ export function createLog(write: (line: string) => void, wallTime: () => string)
   };
 }
 
+/**
+ * Makes a log for a person at a terminal: a line for each entry, such as
+ * `12:00:00 error: start_failed, error: the disk is full`, with callers' texts escaped. `wallTime`
+ * is that of `createLog`.
+ */
+export function createPlainLog(write: (line: string) => void, wallTime: () => string): Log {
+  return ({ level, event, ...details }) => {
+    const told = Object.entries(details).flatMap(([name, value]) => {
+      if (value === undefined) return [];
+      const text = Array.isArray(value) ? value.join(' ') : String(value);
+      return [`${name}: ${shortened(text)}`];
+    });
+    const title = level === 'info' ? event : `${level}: ${event}`;
+    const timeOfDay = wallTime().slice('2026-01-15T'.length, '2026-01-15T12:00:00'.length);
+    write(`${timeOfDay} ${shownText([title, ...told].join(', '))}\n`);
+  };
+}
+
 function shortened(text: string): string {
   if (text.length <= LOG_TEXT_LENGTH_MAX) return text;
   return `${text.slice(0, LOG_TEXT_LENGTH_MAX)}… (${text.length} characters)`;

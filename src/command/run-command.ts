@@ -2,7 +2,7 @@ import { DiskError } from '../../ingest/disk/disk.ts';
 import { CatalogueError } from '../definition/catalogue.ts';
 import { echo } from '../echo.ts';
 import { ServiceError } from '../errors.ts';
-import { createLog, type Log } from '../log.ts';
+import { createLog, createPlainLog, type Log } from '../log.ts';
 import { SettingsError } from '../settings.ts';
 import {
   ArgumentError,
@@ -51,7 +51,8 @@ export async function runCommand(
 
 /** A log on one of the two outputs. */
 export function createOutputLog(output: 'out' | 'err', world: CommandWorld): Log {
-  return createLog(world[output], () => new Date(world.wallMs()).toISOString());
+  const create = world.isTerminal[output] ? createPlainLog : createLog;
+  return create(world[output], () => new Date(world.wallMs()).toISOString());
 }
 
 /**

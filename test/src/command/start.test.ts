@@ -1,5 +1,5 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -81,6 +81,25 @@ function entriesOf(text: string): readonly Readonly<Record<string, unknown>>[] {
     .split('\n')
     .map((line) => JSON.parse(line));
 }
+
+test('at a terminal neither the message nor the log is JSON', async () => {
+  const endpoints = await mkdtemp(join(tmpdir(), 'weir-'));
+  try {
+    await writeFile(join(endpoints, 'bad.sql'), '-- name: app.bad\nSELECT 1 AS x 2\n');
+    const { status, out, err } = await startAndEnd({ environment: { ENDPOINTS_DIR: endpoints } });
+    equal(status, 0, err);
+    match(out, /^weir .* listens on http:/);
+    match(err, /^\d\d:\d\d:\d\d error: definition_refused, file: bad\.sql, line: 2, column: 15, /m);
+    match(err, /^\d\d:\d\d:\d\d started, url: http:.*, endpoints: 3$/m);
+    const lines = `${out}${err}`.split('\n');
+    deepEqual(
+      lines.filter((line) => line.startsWith('{')),
+      [],
+    );
+  } finally {
+    await rm(endpoints, { recursive: true });
+  }
+});
 
 test('without a terminal every line is a JSON object, including new tokens and their variables', async () => {
   const environment = { MEMORY_LIMT: '1GiB', FROZEN_NOW: '2026-01-15T12:00:00Z' };
