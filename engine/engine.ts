@@ -1,5 +1,6 @@
 import { must } from './assert.ts';
 import type { PartRows } from './column/divide-rows.ts';
+import type { FieldCounts } from './column/field-counts.ts';
 import { collectGarbageBeside } from './column/garbage.ts';
 import type { PackedImage } from './column/packed-image.ts';
 import type {
@@ -7,14 +8,8 @@ import type {
   OpenSegmentHandle,
   SealedSegmentHandle,
   SegmentContent,
-  SegmentHandle,
 } from './column/segment.ts';
-import {
-  isUnreadable,
-  type SegmentDamagedError,
-  SegmentGoneError,
-  SegmentReadError,
-} from './column/segment-image.ts';
+import { isUnreadable } from './column/segment-image.ts';
 import type { SegmentCatalog, SourceSchema } from './column/snapshot.ts';
 import type { SqlValue } from './column/value.ts';
 import { UNREADABLE_TRIES_MAX } from './limits.ts';
@@ -24,7 +19,6 @@ import type { MemoStats } from './memo/partial-memo.ts';
 import type { Within } from './plan/binder/binding.ts';
 import {
   byLowerCase,
-  countSnapshot,
   explainQuery,
   type QueryExplanation,
   type SnapshotCounts,
@@ -35,16 +29,17 @@ import type { PhysicalScan } from './plan/physical-plan.ts';
 import { type Pieces, type Timed, timed } from './plan/pieces.ts';
 import { type CallPlan, PlanMemo } from './plan/plan-memo.ts';
 import { type PreparedQuery, prepareInPieces, prepareQuery } from './plan/prepared-query.ts';
-import { checkReach, EVERYTHING, type Reach } from './plan/reach.ts';
+import { checkReach, EVERYTHING, type Reach, withinReach } from './plan/reach.ts';
+import type { HeldSnapshot, SnapshotScope } from './pool/held-snapshot.ts';
 import { type InlineLimits, InlineRuns } from './pool/inline-runs.ts';
+import type { PoolLimits } from './pool/pool-limits.ts';
 import type { PoolStats } from './pool/pool-stats.ts';
-import { isRunWhole, type PoolLimits, QueryPool, type QueryRun } from './pool/query-pool.ts';
-import { Readers } from './pool/readers.ts';
+import { isRunWhole, QueryPool, type QueryRun } from './pool/query-pool.ts';
 import { RunCosts } from './pool/run-costs.ts';
 import { type RunStats, runStatsOf } from './pool/run-stats.ts';
+import { ScannedSegments } from './pool/scanned-segments.ts';
 import type { RunAnswer } from './pool/task.ts';
 import type { Tenant } from './pool/tenant-sets.ts';
-import { QueryError } from './query-error.ts';
 
 type Handles = readonly SealedSegmentHandle[];
 
@@ -66,6 +61,11 @@ export type RunOptions = {
   readonly planned?: Timed<CallPlan> | undefined;
   /** What the run may read, whatever the text asks for; absent: everything. */
   readonly reach?: Reach | undefined;
+  /**
+   * What the run reads of the snapshot's source, as it was then. What its text reads beyond the scope of the snapshot, or of
+   * other sources, it reads as it is.
+   */
+  readonly snapshot?: HeldSnapshot | undefined;
   /** There where no caller waits for the answer: such a run goes last. Aborted as soon as one does. */
   readonly renewal?: AbortSignal | undefined;
   /** Aborted when nobody waits for the answer any more. */
@@ -98,7 +98,15 @@ export type QueryAnswer = {
 /** An answer that is there, or how to wait for it: to be called in the turn of the event loop that it was given in. */
 export type BegunAnswer = QueryAnswer | ((signal?: AbortSignal) => Promise<QueryAnswer>);
 
-const NO_DAYS: readonly number[] = [];
+/** Which fields are asked for. */
+export type FieldsOrder = Pick<RunOptions, 'reach' | 'snapshot' | 'tenant'> & {
+  readonly source: string;
+  /** Only events of this project; absent: all in reach. */
+  readonly projectKey?: string | undefined;
+  readonly window: PhysicalScan['window'];
+  /** Whether their values are wanted. */
+  readonly withValues: boolean;
+};
 
 /** What an answer tells of a run beside its rows. */
 type PlannedRun = {
@@ -148,6 +156,7 @@ export type EngineStats = PoolStats & {
 export class Engine {
   readonly #sources: readonly SourceSchema[];
   readonly #catalog: SegmentCatalog;
+  readonly #scanned: ScannedSegments;
   readonly #pool: QueryPool;
   readonly #inline: InlineRuns;
   readonly #memo: MemoRuns;
@@ -159,7 +168,6 @@ export class Engine {
   #statesFailed = 0;
   readonly #costs = new RunCosts();
   readonly #plans = new PlanMemo();
-  readonly #readers = new Readers();
   #queriesInline = 0;
   #planMs = 0;
   #queueMs = 0;
@@ -167,6 +175,7 @@ export class Engine {
   constructor(options: EngineOptions) {
     this.#sources = options.sources;
     this.#catalog = options.catalog;
+    this.#scanned = new ScannedSegments(options.catalog);
     const costs = this.#costs;
     this.#inline = new InlineRuns(options.inlineLimits, costs);
     this.#pool = new QueryPool({
@@ -219,6 +228,35 @@ export class Engine {
   }
 
   /**
+   * The fields of the events of a source, in reach only. Rejects as `run` does.
+   */
+  async countFields(order: FieldsOrder, signal?: AbortSignal): Promise<FieldCounts> {
+    const { source, projectKey, window, reach = EVERYTHING, snapshot, tenant, withValues } = order;
+    const scanned = withinReach(projectKey, reach);
+    checkReach([{ source, ...scanned }], reach);
+    const projects = scanned.reach ?? (projectKey === undefined ? undefined : [projectKey]);
+    const scan = { source, projectKey, reach: scanned.reach, window };
+    for (let triesLeft = UNREADABLE_TRIES_MAX; ; triesLeft--) {
+      const segments = this.#scanned.find(scan, { held: snapshot });
+      const dropped = snapshot?.dropped ?? this.#scanned.dropped();
+      const scope = { ...window, projects, withValues };
+      const count = () => this.#pool.countFields({ segments, dropped, scope }, tenant, signal);
+      try {
+        return await this.#scanned.readers.read(count);
+      } catch (error) {
+        this.#scanned.noteUnread(error);
+        if (!isUnreadable(error)) throw error;
+        await this.#scanned.mend(error, triesLeft === 0 || snapshot !== undefined);
+      }
+    }
+  }
+
+  /** The rows of a source that are published now, for several runs. To be released. */
+  takeSnapshot(scope: SnapshotScope): HeldSnapshot {
+    return this.#scanned.hold(scope);
+  }
+
+  /**
    * Runs a prepared query. Rejects with a QueryError for whatever the text or its values do wrong. When
    * the file of a segment has gone or is damaged, the query is run again without it; a QueryError
    * `overloaded` when that does not help. When the system refuses to read a file, `storage_failed`: the next
@@ -256,10 +294,12 @@ export class Engine {
       try {
         return await answer;
       } catch (error) {
-        if (error instanceof SegmentReadError) this.#catalog.noteUnread?.(error.segmentId, error);
+        this.#scanned.noteUnread(error);
         if (!isUnreadable(error)) throw error;
-        if (triesLeft === 0 || !(await this.#isMended(error))) {
-          const failure = unreadableFailure(error);
+        try {
+          // A snapshot that is held stays as it is.
+          await this.#scanned.mend(error, triesLeft === 0 || options.snapshot !== undefined);
+        } catch (failure) {
           this.#pool.countFailure(failure);
           throw failure;
         }
@@ -273,25 +313,19 @@ export class Engine {
     return typeof begun === 'function' ? begun(options.signal) : begun;
   }
 
-  /** Whether the next snapshot will be another. */
-  async #isMended(error: SegmentGoneError | SegmentDamagedError): Promise<boolean> {
-    if (error instanceof SegmentGoneError) return true;
-    return (await this.#catalog.repair?.(error.segmentId)) ?? false;
-  }
-
   #beginOnce(query: PreparedQuery, options: RunOptions): BegunAnswer {
     const startMs = performance.now();
     const { run, scans } = this.#plan(query, options);
     const plannedMs = performance.now();
-    const snapshots = options.isExplained === true ? this.#countSnapshots(scans) : [];
-    const lostDays = this.#findLostDays(scans);
+    const snapshots = options.isExplained === true ? this.#scanned.countLeftOut(scans) : [];
+    const lostDays = this.#scanned.findLostDays(scans);
     const planMs = plannedMs - startMs + (options.planned?.ms ?? 0);
     const planned = { query, options, lostDays, snapshots, planMs, plannedMs };
     // What is answered in this turn reads no segment later on.
     const few = options.signal?.aborted === true ? undefined : this.#runOverFew(run, scans);
     if (few !== undefined) return this.#answerOf(few, planned);
     return async (signal) => {
-      const many = await this.#readers.read(() => this.#runOverMany(run, scans, signal));
+      const many = await this.#scanned.readers.read(() => this.#runOverMany(run, scans, signal));
       return this.#answerOf(many, planned);
     };
   }
@@ -416,12 +450,14 @@ export class Engine {
   /** Merges sealed segments of one source in a worker: all their rows in one, or those of `part`. */
   async merge(handles: Handles, part?: PartRows): Promise<SharedArrayBuffer> {
     const work = () => this.#pool.makeSegments({ kind: 'merge', handles, part });
-    return must((await this.#readers.read(work))[0], 'merging makes a segment');
+    return must((await this.#scanned.readers.read(work))[0], 'merging makes a segment');
   }
 
   /** Divides the rows of sealed segments of one source into parts to be merged, as `divideRows` does. */
   divide(handles: Handles, rowsMax: number): Promise<readonly PartRows[]> {
-    return this.#readers.read(() => this.#pool.divide({ kind: 'divide', handles, rowsMax }));
+    return this.#scanned.readers.read(() =>
+      this.#pool.divide({ kind: 'divide', handles, rowsMax }),
+    );
   }
 
   /** Makes in a worker what the file of a sealed segment holds of it; `of`: what has made it. */
@@ -434,7 +470,7 @@ export class Engine {
    * run, and merges. Never rejects; bounded by the time that these may take. `undefined`: nothing does.
    */
   readersDone(): Promise<void> | undefined {
-    return this.#readers.done();
+    return this.#scanned.readers.done();
   }
 
   /**
@@ -470,7 +506,7 @@ export class Engine {
       const dropped = this.#catalog.dropped();
       const task = { kind: 'states' as const, handle, order, dropped };
       try {
-        const states = await this.#readers.read(() => this.#pool.prepareStates(task));
+        const states = await this.#scanned.readers.read(() => this.#pool.prepareStates(task));
         this.#memo.keepPrepared(next, states);
       } catch {
         // A query that reads the segment will tell of it; there is one state less to be found.
@@ -510,14 +546,15 @@ export class Engine {
         options.planned?.value ?? this.#plans.planOf(query.bound, this.#contextOf(options));
       const { plan, scans, template } = planned;
       checkReach(scans, options.reach ?? EVERYTHING);
-      const segments = scans.map((scan) => this.#segmentsOf(scan, options.arrivalAfter));
+      const { arrivalAfter, snapshot: held } = options;
+      const segments = scans.map((scan) => this.#scanned.find(scan, { arrivalAfter, held }));
       const run: QueryRun = {
         plan,
         output: query.bound.output,
         rowsMax: options.rowsMax,
         template,
         segments,
-        dropped: this.#catalog.dropped(),
+        dropped: options.snapshot?.dropped ?? this.#catalog.dropped(),
         isAnew: this.#isEachRunAnew,
         isProfiled: options.isExplained,
         covered: undefined,
@@ -530,39 +567,6 @@ export class Engine {
       throw error;
     }
   }
-
-  #segmentsOf(
-    { source, projectKey, reach, window }: PhysicalScan,
-    arrivalAfter: number | undefined,
-  ): readonly SegmentHandle[] {
-    if (reach?.length === 0) return [];
-    return this.#catalog.segments(source, {
-      projectKey,
-      reach,
-      timestampUsStart: window.startUs,
-      timestampUsEnd: window.endUs,
-      arrivalAfter,
-    });
-  }
-
-  /** To be asked for in the same turn as the snapshot. */
-  #findLostDays(scans: readonly PhysicalScan[]): readonly number[] {
-    let found = NO_DAYS;
-    for (const { source, reach, window } of scans) {
-      if (reach?.length === 0) continue;
-      const scope = { timestampUsStart: window.startUs, timestampUsEnd: window.endUs };
-      const days = this.#catalog.lostDays?.(source, scope) ?? NO_DAYS;
-      if (days.length > 0) found = [...found, ...days];
-    }
-    return found.length === 0 ? found : [...new Set(found)].sort((left, right) => left - right);
-  }
-
-  /** What the snapshot of a run left out; to be asked for in the same turn as the snapshot. */
-  #countSnapshots(scans: readonly PhysicalScan[]): readonly SnapshotCounts[] {
-    return scans.map((scan) =>
-      countSnapshot(scan, (scope) => this.#catalog.segments(scan.source, scope).length),
-    );
-  }
 }
 
 function snapshotOf(
@@ -570,13 +574,4 @@ function snapshotOf(
   scans: readonly PhysicalScan[],
 ): RunSnapshot {
   return { plan, scans, template, segments };
-}
-
-/** Of a query that could not be run without what it could not read. */
-function unreadableFailure(cause: SegmentGoneError | SegmentDamagedError): QueryError {
-  const message =
-    cause instanceof SegmentGoneError
-      ? `logs were removed or stored anew while the query read them, ${UNREADABLE_TRIES_MAX + 1} times in a row; try again later`
-      : 'logs that the query reads are damaged, and could not be stored anew without what is lost; try again later';
-  return new QueryError('overloaded', message, undefined, { cause });
 }

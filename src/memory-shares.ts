@@ -10,7 +10,7 @@ import {
   WORKER_HEAP_BYTES_MAX,
   WORKER_NEW_OBJECTS_BYTES_MAX,
 } from '../engine/limits.ts';
-import type { PoolLimits } from '../engine/pool/query-pool.ts';
+import type { PoolLimits } from '../engine/pool/pool-limits.ts';
 import type { DecodingBounds } from '../ingest/decoding-thread.ts';
 import { POOLED_BYTES_MAX } from '../ingest/limits.ts';
 import {

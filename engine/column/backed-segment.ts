@@ -1,3 +1,4 @@
+import type { SkeletonCounts } from './field-counts.ts';
 import type { RowRanges } from './row-ranges.ts';
 import type { SealedSegmentReader } from './sealed-segment.ts';
 import type {
@@ -69,6 +70,10 @@ export class BackedSegment implements Segment {
     if (timestampUs <= this.timestampUsMin) return 0;
     if (timestampUs > this.timestampUsMax) return run.count;
     return this.#open().positionAt(run, timestampUs);
+  }
+
+  countSkeletons(ranges: RowRanges): SkeletonCounts {
+    return this.#open().countSkeletons(ranges);
   }
 
   rowsWith(needed: NeededText, among?: RowSpan): RowRanges | undefined {

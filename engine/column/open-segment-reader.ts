@@ -1,5 +1,7 @@
 import { ChainRows, type ChainSection } from './chain-rows.ts';
+import { countByRow, type SkeletonCounts } from './field-counts.ts';
 import type { JsonWriter } from './json-writer.ts';
+import type { RowRanges } from './row-ranges.ts';
 import type { OpenSegmentArrays, OpenSegmentHandle, RowRun, RowScope, Segment } from './segment.ts';
 import { Skeletons } from './skeleton.ts';
 import { GrowingRoot } from './skeleton-step.ts';
@@ -132,6 +134,14 @@ export class OpenSegmentReader implements Segment {
     const codes = new Int32Array(count);
     for (let i = 0; i < count; i++) codes[i] = skeletons[rows[i]!]!;
     return this.#source.roots(rows, codes, count);
+  }
+
+  countSkeletons(ranges: RowRanges): SkeletonCounts {
+    const { skeletons } = this.#handle.arrays;
+    const { tokens, starts, keys } = skeletonArraysOf(this.#handle);
+    const counts = new Map<number, number>();
+    countByRow(ranges, (row) => skeletons[row]!, counts);
+    return { tokens, starts, keys, counts };
   }
 
   /** Strings on the tape have no signatures. */

@@ -5,6 +5,7 @@ import { CommonSource, type RowsRead } from './common-source.ts';
 import { ENTRY_ALIGNMENT } from './extract/positions-extract.ts';
 import { type RowColumns, SegmentExtract } from './extract/segment-extract.ts';
 import type { Bounds, ReadSlice } from './extract/slice-bytes.ts';
+import { countByRow, type SkeletonCounts } from './field-counts.ts';
 import { KEPT_BOUNDS_MAX, LastRanges } from './last-ranges.ts';
 import { LeafColumns } from './leaf-columns.ts';
 import { NumberValues } from './number-values.ts';
@@ -59,6 +60,7 @@ export class SealedSegmentReader implements Segment {
   readonly #messages: () => StringColumn;
   readonly #projects: () => StringColumn;
   readonly #rowSkeletons: () => NumberValues;
+  readonly #structure: () => Structure;
   /** Fields that all rows of the segment have in common; of the whole one where this is an extract. */
   readonly #common: () => CommonRecord<string>;
   readonly #roots: () => CommonSource;
@@ -82,6 +84,7 @@ export class SealedSegmentReader implements Segment {
     this.#projects = whenAsked(() => new StringColumn(source, columns.projects));
     this.#rowSkeletons = whenAsked(() => new NumberValues(source, columns.rowSkeletons));
     const structure = whenAsked(() => openStructure(first, columns));
+    this.#structure = structure;
     const leaves = whenAsked(() => new LeafColumns(source, columns));
     const slots = whenAsked(() => new SealedSlotStore(source, columns, structure(), leaves()));
     // Opened when a field is asked for that not all rows have: skeletons may be a tenth of a segment.
@@ -317,6 +320,15 @@ export class SealedSegmentReader implements Segment {
       const from = isFromStart ? first : times.firstFrom(first, end, startUs);
       return { from, to: isToEnd ? end : times.firstFrom(from, end, endUs) };
     });
+  }
+
+  countSkeletons(ranges: RowRanges): SkeletonCounts {
+    const { tokens, starts, keys } = this.#structure().skeletons;
+    const skeletons = this.#rowSkeletons();
+    const counts = new Map<number, number>();
+    if (skeletons.isConstant) counts.set(skeletons.value(0), countOfRanges(ranges));
+    else countByRow(ranges, (row) => skeletons.value(row), counts);
+    return { tokens, starts, keys, counts };
   }
 
   areTimeOrdered(start: number, count: number): boolean {

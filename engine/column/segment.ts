@@ -1,3 +1,4 @@
+import type { SkeletonCounts } from './field-counts.ts';
 import type { RowRanges } from './row-ranges.ts';
 import type { SegmentBacking } from './segment-backing.ts';
 import type { NestedVector, SplitBlock, Vector } from './vector.ts';
@@ -74,6 +75,8 @@ export interface Segment {
    * look at each.
    */
   rowsInside?(window: RowWindow, among?: RowRanges): RowRanges;
+  /** How many of some rows have each skeleton; absent where fields are not asked for. */
+  countSkeletons?(ranges: RowRanges): SkeletonCounts;
   /** Whether the times of consecutive rows are known to ascend; absent: they are not known to. */
   areTimeOrdered?(start: number, count: number): boolean;
 }

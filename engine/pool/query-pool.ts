@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { assert, must } from '../assert.ts';
 import type { PartRows } from '../column/divide-rows.ts';
+import type { FieldCounts } from '../column/field-counts.ts';
 import type { PackedImage } from '../column/packed-image.ts';
 import type { SegmentHandle } from '../column/segment.ts';
 import { isUnreadable } from '../column/segment-image.ts';
@@ -11,15 +12,6 @@ import {
   FRAGMENT_STATE_BYTES_PER_ROW_MAX,
   FRAGMENTED_MS_MIN,
   PARKED_PER_WORKER_MAX,
-  QUERIES_BYTES_MAX,
-  QUERIES_WAITING_MAX,
-  QUERY_TIME_MS_MAX,
-  SEAL_TIME_MS_MAX,
-  STOP_MS_MAX,
-  THREAD_IDLE_MS_MAX,
-  TURN_MS_MIN,
-  WORKER_HEAP_BYTES_MAX,
-  WORKER_NEW_OBJECTS_BYTES_MAX,
 } from '../limits.ts';
 import { mayFailForMemo, ordersOf } from '../memo/coverage.ts';
 import { partialSize } from '../memo/partial-size.ts';
@@ -42,6 +34,7 @@ import {
 import { DrainRate } from './drain-rate.ts';
 import { type FragmentShare, fragmentShares } from './fragment-shares.ts';
 import type { Waited } from './job.ts';
+import { POOL_LIMITS, type PoolLimits } from './pool-limits.ts';
 import { PoolCounters, type PoolStats } from './pool-stats.ts';
 import { QueryTasks } from './query-tasks.ts';
 import { RunCosts } from './run-costs.ts';
@@ -49,6 +42,7 @@ import { SegmentTasks } from './segment-tasks.ts';
 import {
   type DivideTask,
   type DoneAnswer,
+  type FieldsTask,
   type MergeTask,
   type PackTask,
   type PartialAnswer,
@@ -63,7 +57,8 @@ import {
 import { TaskScheduler } from './task-scheduler.ts';
 import { newTaskSignal } from './task-signal.ts';
 import { NO_TENANT, type Tenant, TenantSets } from './tenant-sets.ts';
-import { THREAD_BOUNDS, type ThreadBounds } from './thread-bounds.ts';
+import type { ThreadBounds } from './thread-bounds.ts';
+import type { WorkKind } from './work-shares.ts';
 import { OversizedStatesError, WorkerThreads } from './worker-threads.ts';
 
 /** A query ready to run: its plan and the segments each of its scans reads. */
@@ -88,37 +83,6 @@ export type QueryRun = {
   readonly tenant?: Tenant | undefined;
   /** There where no caller waits for it; aborted as soon as one does. */
   readonly renewal?: AbortSignal | undefined;
-};
-
-/** Bounds of a pool; those of `limits.ts` where left out. */
-export type PoolLimits = ThreadBounds & {
-  readonly heapBytesMax: number;
-  readonly newObjectsBytesMax: number;
-  /** Bytes that all queries hold together; those of the background threads may be as many again. */
-  readonly queriesBytesMax: number;
-  readonly queryMsMax: number;
-  readonly stopMsMax: number;
-  readonly sealMsMax: number;
-  readonly queriesWaitingMax: number;
-  readonly threadIdleMsMax: number;
-  readonly turnMsMin: number;
-  /** Tasks of queries that are parked at a time, each on a thread beside those that run. */
-  readonly parkedMax: number;
-  /** Threads of work on segments: at least half as many as run at a time. With twice that one seals beside each that is parked. */
-  readonly backgroundMax: number;
-};
-
-const LIMITS: Omit<PoolLimits, 'parkedMax' | 'backgroundMax'> = {
-  ...THREAD_BOUNDS,
-  heapBytesMax: WORKER_HEAP_BYTES_MAX,
-  newObjectsBytesMax: WORKER_NEW_OBJECTS_BYTES_MAX,
-  queriesBytesMax: QUERIES_BYTES_MAX,
-  queryMsMax: QUERY_TIME_MS_MAX,
-  stopMsMax: STOP_MS_MAX,
-  sealMsMax: SEAL_TIME_MS_MAX,
-  queriesWaitingMax: QUERIES_WAITING_MAX,
-  threadIdleMsMax: THREAD_IDLE_MS_MAX,
-  turnMsMin: TURN_MS_MIN,
 };
 
 export type QueryPoolOptions = {
@@ -170,7 +134,7 @@ export class QueryPool {
     // Taking in is one thread's work, and half the cores keep up with it.
     const backgroundCount = Math.ceil(this.#workerCount / 2);
     this.#limits = {
-      ...LIMITS,
+      ...POOL_LIMITS,
       parkedMax: PARKED_PER_WORKER_MAX * this.#workerCount,
       backgroundMax: 2 * backgroundCount,
       ...options.limits,
@@ -214,31 +178,13 @@ export class QueryPool {
    */
   async run(query: QueryRun, signal?: AbortSignal): Promise<RunAnswer> {
     const { tenant = NO_TENANT } = query;
-    const tasks = new QueryTasks({
-      scheduler: this.#scheduler,
-      threads: this.#queries,
-      limits: this.#limits,
-      tenant,
-      kind: isRenewal(query) ? 'renewal' : 'call',
-      onBegin: () => {
-        this.#endWaiting(tenant, tasks);
-        this.#startSpareLater();
-      },
-      endedForOthers: () => this.#endedForOthers(),
-    });
-    const cancel = () => tasks.stop(cancellationOf(signal));
+    const tasks = this.#tasksOf(tenant, isRenewal(query) ? 'renewal' : 'call');
     const becomeCall = () => tasks.becomeCall();
-    if (signal?.aborted) cancel();
-    signal?.addEventListener('abort', cancel, { once: true });
     query.renewal?.addEventListener('abort', becomeCall, { once: true });
     try {
-      this.checkAdmission(tenant);
-      this.#makeRoom();
-      this.#waiting.add(tenant, tasks);
-      this.#drained.enter(performance.now());
-      const run = this.#runTasks(query, tasks);
-      this.#counters.queriesWait(this.#waiting.size);
-      const rows = await run;
+      const rows = await this.#admitted({ tenant, tasks, signal }, () =>
+        this.#runTasks(query, tasks),
+      );
       this.#counters.querySucceeded(rows.stats);
       return withWaited(rows, tasks.waited);
     } catch (error) {
@@ -252,9 +198,66 @@ export class QueryPool {
       if (!isRunAgain) this.#counters.queryFailed(error, tasks.wasEnded);
       throw error;
     } finally {
+      query.renewal?.removeEventListener('abort', becomeCall);
+    }
+  }
+
+  /** Counts fields in a worker, in turns with queries. Rejects as `run` does. */
+  async countFields(
+    order: Pick<FieldsTask, 'segments' | 'dropped' | 'scope'>,
+    tenant: Tenant = NO_TENANT,
+    signal?: AbortSignal,
+  ): Promise<FieldCounts> {
+    const tasks = this.#tasksOf(tenant, 'call');
+    const task: FieldsTask = {
+      ...{ kind: 'fields', signal: newTaskSignal(), timeMsMax: this.#limits.queryMsMax },
+      ...order,
+    };
+    const answer = await this.#admitted({ tenant, tasks, signal }, () => tasks.run('turn', task));
+    assert(answer.kind === 'fields', 'a task of fields answers with fields');
+    return answer.counts;
+  }
+
+  #tasksOf(tenant: Tenant, kind: WorkKind): QueryTasks {
+    const tasks: QueryTasks = new QueryTasks({
+      scheduler: this.#scheduler,
+      threads: this.#queries,
+      limits: this.#limits,
+      tenant,
+      kind,
+      onBegin: () => {
+        this.#endWaiting(tenant, tasks);
+        this.#startSpareLater();
+      },
+      endedForOthers: () => this.#endedForOthers(),
+    });
+    return tasks;
+  }
+
+  /** Runs tasks once there is a place for them, until they end or `signal` stops them. */
+  async #admitted<T>(
+    of: {
+      readonly tenant: Tenant;
+      readonly tasks: QueryTasks;
+      readonly signal: AbortSignal | undefined;
+    },
+    begin: () => Promise<T>,
+  ): Promise<T> {
+    const { tenant, tasks, signal } = of;
+    const cancel = () => tasks.stop(cancellationOf(signal));
+    if (signal?.aborted) cancel();
+    signal?.addEventListener('abort', cancel, { once: true });
+    try {
+      this.checkAdmission(tenant);
+      this.#makeRoom();
+      this.#waiting.add(tenant, tasks);
+      this.#drained.enter(performance.now());
+      const run = begin();
+      this.#counters.queriesWait(this.#waiting.size);
+      return await run;
+    } finally {
       this.#endWaiting(tenant, tasks);
       signal?.removeEventListener('abort', cancel);
-      query.renewal?.removeEventListener('abort', becomeCall);
     }
   }
 

@@ -1,4 +1,5 @@
 import type { PartRows } from '../column/divide-rows.ts';
+import type { FieldCounts, FieldScope } from '../column/field-counts.ts';
 import type { PackedImage } from '../column/packed-image.ts';
 import type { OpenSegmentHandle, SealedSegmentHandle, SegmentHandle } from '../column/segment.ts';
 import type { DroppedSegments } from '../column/snapshot.ts';
@@ -30,7 +31,7 @@ export type QueryPart = {
 };
 
 /** What of a query one thread does; the main thread can park it, and stop it. */
-export type QueryPartTask = QueryTask | FragmentTask | PiecesTask | FinishTask;
+export type QueryPartTask = QueryTask | FragmentTask | PiecesTask | FinishTask | FieldsTask;
 
 type Signalled = { readonly signal: TaskSignal };
 
@@ -58,6 +59,17 @@ type FinishTask = QueryPart &
     readonly kind: 'finish';
     readonly partials: readonly unknown[];
   };
+
+/** Counts the fields of the events of some segments. */
+export type FieldsTask = Signalled & {
+  readonly kind: 'fields';
+  readonly segments: readonly SegmentHandle[];
+  readonly dropped: DroppedSegments;
+  readonly timeMsMax: number;
+  readonly scope: FieldScope;
+};
+
+type FieldsAnswer = { readonly kind: 'fields'; readonly counts: FieldCounts };
 
 /** Makes sealed segments, files of them, or what is remembered of them. */
 export type SegmentWork = SealTask | MergeTask | DivideTask | PackTask | StatesTask;
@@ -227,6 +239,7 @@ export type DoneAnswer =
   | RowsAnswer
   | PartialAnswer
   | PiecesAnswer
+  | FieldsAnswer
   | SealedAnswer
   | DividedAnswer
   | PackedAnswer

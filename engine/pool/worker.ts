@@ -3,6 +3,7 @@ import { workerData } from 'node:worker_threads';
 import { move, transferableSymbol, valueSymbol } from 'piscina';
 import { unreachable } from '../assert.ts';
 import { divideRows } from '../column/divide-rows.ts';
+import { countFields } from '../column/field-counts.ts';
 import { forgetFindings } from '../column/findings.ts';
 import { JsonBuffer } from '../column/json-buffer.ts';
 import { SegmentRows } from '../column/merge-input.ts';
@@ -118,7 +119,13 @@ async function beginUnhurried(): Promise<void> {
 
 /** Whether a task works on segments, or releases them: no caller waits for it. */
 function isOfSegments({ kind }: Task): boolean {
-  return !(kind === 'query' || kind === 'fragment' || kind === 'pieces' || kind === 'finish');
+  return !(
+    kind === 'query' ||
+    kind === 'fragment' ||
+    kind === 'pieces' ||
+    kind === 'finish' ||
+    kind === 'fields'
+  );
 }
 
 async function answerOrFailure(task: Task): Promise<TaskAnswer> {
@@ -198,6 +205,12 @@ function answer(task: Task): TaskAnswer | Promise<TaskAnswer> {
       const rows = newRowWriter(run);
       metered(run, () => executeQuery(run.plan, run.context, rows));
       return rowsAnswer(rows, run);
+    }
+    case 'fields': {
+      forgetDropped(task.dropped);
+      const checkpoint = checkpointOf(task);
+      const segments = task.segments.map(readSegment);
+      return { kind: 'fields', counts: countFields(segments, task.scope, checkpoint) };
     }
     case 'finish': {
       const run = startRun(task);
@@ -340,8 +353,26 @@ type Run = TemplateContent & {
   readonly stats: () => TaskStats;
 };
 
+/** Lets a task pause, or stops it: when its caller has gone, when its time is over, when it holds too much. */
+function checkpointOf(
+  { signal, timeMsMax }: Pick<QueryPartTask, 'signal' | 'timeMsMax'>,
+  clock = new TaskClock(signal, () => performance.now()),
+): () => void {
+  const startMs = clock.nowMs();
+  return () => {
+    clock.follow(guard.check);
+    if (clock.nowMs() > startMs + timeMsMax) {
+      throw new RunStoppedError(
+        'query_timeout',
+        `a query may run for ${timeMsMax} ms; this one took longer`,
+      );
+    }
+    guard.check();
+  };
+}
+
 /** Opens what a task reads; nothing, when its caller has gone while it waited. */
-function startRun(task: QueryPartTask): Run {
+function startRun(task: Exclude<QueryPartTask, { kind: 'fields' }>): Run {
   const clock = new TaskClock(task.signal, () => performance.now());
   const nowMs = () => clock.nowMs();
   const startMs = nowMs();
@@ -352,16 +383,7 @@ function startRun(task: QueryPartTask): Run {
   forgetDropped(dropped);
   if (task.isAnew === true) forgetFindings();
   const prepared = bounds === undefined ? undefined : preparedPlans.of(plan, dropped);
-  const checkpoint = () => {
-    clock.follow(guard.check);
-    if (nowMs() > startMs + task.timeMsMax) {
-      throw new RunStoppedError(
-        'query_timeout',
-        `a query may run for ${task.timeMsMax} ms; this one took longer`,
-      );
-    }
-    guard.check();
-  };
+  const checkpoint = checkpointOf(task, clock);
   checkpoint();
   const segments = task.segments.map((handles) => handles.map(readSegment));
   const counters = newScanCounters();

@@ -1,9 +1,11 @@
-import type { BegunAnswer, QueryAnswer, RunOptions } from '../../engine/engine.ts';
+import type { FieldCounts } from '../../engine/column/field-counts.ts';
+import type { BegunAnswer, FieldsOrder, QueryAnswer, RunOptions } from '../../engine/engine.ts';
 import type { Within } from '../../engine/plan/binder/binding.ts';
 import type { ParameterDeclaration, Views } from '../../engine/plan/logical-plan.ts';
 import type { Pieces } from '../../engine/plan/pieces.ts';
 import type { PreparedQuery } from '../../engine/plan/prepared-query.ts';
 import type { Reach } from '../../engine/plan/reach.ts';
+import type { HeldSnapshot, SnapshotScope } from '../../engine/pool/held-snapshot.ts';
 
 /** Options of a run. The reach is required, so that a missing one cannot open everything. */
 export type BoundedRunOptions = RunOptions & { readonly reach: Reach };
@@ -44,4 +46,11 @@ export interface QueryEngine {
    * Never throws.
    */
   begin(query: PreparedQuery, options: Omit<BoundedRunOptions, 'signal'>): BegunAnswer;
+  /** Counts the fields of the events of a source. Rejects as `run` does. */
+  countFields(
+    order: FieldsOrder & { readonly reach: Reach },
+    signal?: AbortSignal,
+  ): Promise<FieldCounts>;
+  /** Holds the rows of a source that are published now, for several runs. To be released. */
+  takeSnapshot(scope: SnapshotScope): HeldSnapshot;
 }

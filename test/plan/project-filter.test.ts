@@ -160,3 +160,13 @@ for (const { title, sql, ids, isLeft } of [
     assert.equal(isLeftToScan(physicalPlanOf(plan, EVERYTHING)), isLeft);
   });
 }
+
+test('a scan is told the project of one record by its place', () => {
+  const sql = "SELECT id FROM by_field AS t WHERE t.metadata[SAFE_OFFSET(0)].ref = 'x'";
+  const element = sql.replace('.ref', '.ref[SAFE_OFFSET(0)]');
+  const projects = [sql, element].map((text) =>
+    scansOf(physicalPlanOf(optimized(text), EVERYTHING)).map(({ projectKey }) => projectKey),
+  );
+  // A list where the project stands names none.
+  assert.deepEqual(projects, [['x'], [undefined]]);
+});

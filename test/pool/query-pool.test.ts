@@ -4,12 +4,8 @@ import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
 import type { OpenSegmentHandle, SegmentHandle } from '../../engine/column/segment.ts';
 import { newScanCounters } from '../../engine/operator/scan.ts';
 import { ALL_TIME } from '../../engine/plan/logical-plan.ts';
-import {
-  type PoolLimits,
-  QueryPool,
-  type QueryPoolOptions,
-  type QueryRun,
-} from '../../engine/pool/query-pool.ts';
+import type { PoolLimits } from '../../engine/pool/pool-limits.ts';
+import { QueryPool, type QueryPoolOptions, type QueryRun } from '../../engine/pool/query-pool.ts';
 import { taskStatsOf } from '../../engine/pool/task.ts';
 import { OversizedStatesError } from '../../engine/pool/worker-threads.ts';
 import { QueryError } from '../../engine/query-error.ts';

@@ -34,6 +34,10 @@ function fakeBackend(calls: string[], run: Run = echoRun): Backend {
       prepare: fakePrepare,
       prepareInPieces: fakePrepareInPieces,
       queriesWaiting: 0,
+      countFields: async () => ({ eventCount: 0, fields: [], isCut: false }),
+      takeSnapshot: () => {
+        throw new Error('nothing is explored here');
+      },
       ...runningBy(run),
     },
     intake: fakeIntake([]),

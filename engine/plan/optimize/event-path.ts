@@ -3,8 +3,8 @@ import type { Scan } from '../logical-plan.ts';
 
 /**
  * Where in the events of a scan an expression reads a string: names of fields from the root record
- * down, unnested records followed to their lists (`elements`: what the columns made by unnesting stand
- * for). `['project']` for the declared column, where that is asked for. `undefined`: elsewhere.
+ * down, unnested records (`elements`: what the columns made by unnesting stand for) and single elements followed to
+ * their lists. `['project']` for the declared column, where that is asked for. `undefined`: elsewhere.
  */
 export function eventPathOf(
   expression: Expression,
@@ -17,7 +17,7 @@ export function eventPathOf(
     case 'read-as':
       return expression.type.kind === 'STRING' ? pathOf(expression.input) : undefined;
     case 'dynamic-field': {
-      const path = pathOf(expression.input);
+      const path = pathOf(listOf(expression.input));
       return path === undefined ? undefined : [...path, expression.name];
     }
     case 'column': {
@@ -30,4 +30,10 @@ export function eventPathOf(
     default:
       return undefined;
   }
+}
+
+/** The list that a record is taken from by its position, or the expression itself. */
+function listOf(expression: Expression): Expression {
+  if (expression.op !== 'call' || expression.name !== 'array_safe_offset') return expression;
+  return expression.arguments[0]!;
 }

@@ -105,3 +105,51 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
 function isScalar(value: unknown): value is Scalar {
   return ['string', 'number', 'boolean'].includes(typeof value);
 }
+
+/** The fields of events, and the values of each, most frequent first. */
+export function fieldCounts(events: readonly PostedEvent[]) {
+  const paths = new Map<string, { path: FieldPath; kinds: Set<string>; events: Set<number> }>();
+  const note = (path: FieldPath, kind: string, event: number): void => {
+    const key = JSON.stringify(path);
+    const known = paths.get(key) ?? { path, kinds: new Set(), events: new Set() };
+    paths.set(key, known);
+    known.kinds.add(kind);
+    known.events.add(event);
+  };
+  const walk = (value: unknown, path: FieldPath, event: number): void => {
+    if (Array.isArray(value) && value.length > 0 && !value.every(isRecord))
+      note(path, 'ARRAY', event);
+    else if (Array.isArray(value)) for (const item of value) walk(item, path, event);
+    else if (isRecord(value))
+      for (const key of Object.keys(value)) walk(value[key], [...path, key], event);
+    else if (isScalar(value)) note(path, kindOf(value), event);
+  };
+  for (const [index, { project: _project, ...event }] of events.entries()) walk(event, [], index);
+  return [...paths.values()].map(({ path, kinds, events: having }) => {
+    const counts = new Map<Scalar, number>();
+    for (const { value } of events.flatMap((event) => valuesAt(event, path))) {
+      counts.set(value, (counts.get(value) ?? 0) + 1);
+    }
+    const all = [...counts].map(([value, count]) => ({ value, count }));
+    const top = all.sort(
+      (left, right) => right.count - left.count || order(keyOf(left.value), keyOf(right.value)),
+    );
+    return {
+      path,
+      kinds: [...kinds].sort(),
+      eventCount: having.size,
+      distinct: all.length,
+      top: top.slice(0, 10),
+    };
+  });
+}
+
+/** Tells texts from numbers of the same digits. */
+function keyOf(value: Scalar): string {
+  return `${typeof value} ${value}`;
+}
+
+function kindOf(value: Scalar): string {
+  if (typeof value === 'number') return Number.isInteger(value) ? 'INT64' : 'FLOAT64';
+  return typeof value === 'boolean' ? 'BOOL' : 'STRING';
+}
