@@ -516,3 +516,15 @@ assert(QUERIES_WAITING_MAX < CALLS_MAX, 'calls that run have a place beside thos
  * system.
  */
 export const WORKERS_LOST_LATELY_MS = 300_000;
+
+/** The most rows of a list of `POST /api/explore`: a page of a list that goes on. */
+export const EXPLORE_ROWS_MAX = 1_000;
+
+/** The most buckets that may be asked for: a chart has no more pixels than some thousands. */
+export const EXPLORE_BUCKETS_MAX = 1_000;
+
+/** Bars of a histogram and of its series: some more buckets than were asked for, and 12 series in each. */
+export const EXPLORE_HISTOGRAM_ROWS_MAX = 50_000;
+
+/** The most characters of a condition beside a search. */
+export const EXPLORE_WHERE_LENGTH_MAX = 16_384;

@@ -1,3 +1,4 @@
+import type { Field } from '../../engine/column/field-counts.ts';
 import { hint } from '../../engine/plan/binder/nearest-name.ts';
 import { echo } from '../echo.ts';
 
@@ -13,11 +14,23 @@ export type KnownField = {
   readonly isAlone: boolean;
 };
 
+/** What a search must know of a field of the engine, for which any other list than of records is a value. */
+export function toKnownField({ path, kinds }: Pick<Field, 'path' | 'kinds'>): KnownField {
+  return {
+    path,
+    isInLists: kinds.includes('ARRAY'),
+    isAlone: kinds.some((kind) => kind !== 'ARRAY'),
+  };
+}
+
 /** Columns that every source declares. */
 const DECLARED_COLUMNS: readonly string[] = ['id', 'timestamp', 'event_message', 'project'];
 
 /** Keys that may stand in a path without backticks. */
 const PLAIN_KEY = /^[\p{L}\p{N}_@$][\p{L}\p{N}_@$-]*$/u;
+
+/** The key before the end of a path that stands for all paths. */
+const ANY_PATH = '*';
 
 /** The most candidates that a message names. */
 const CANDIDATES_MAX = 8;
@@ -37,8 +50,19 @@ export function formatPath(path: FieldPath): string {
 /**
  * The field that a typed path means: the one with exactly this path, or the only one whose path ends so. A path that
  * begins with `metadata` is taken as it is if no event has it: a search stays valid for a window without such events.
- * Otherwise a sentence that says why there is none, with candidates.
+ * All that end so are meant behind `*`, and none may be there. Otherwise a sentence that says why there is none, with
+ * candidates.
  */
+export function findFields(
+  typed: FieldPath,
+  known: readonly KnownField[],
+): readonly KnownField[] | string {
+  if (typed[0] === ANY_PATH) return known.filter(({ path }) => endsWith(path, typed.slice(1)));
+  const field = findField(typed, known);
+  return typeof field === 'string' ? field : [field];
+}
+
+/** As `findFields`, where just one is meant. */
 export function findField(typed: FieldPath, known: readonly KnownField[]): KnownField | string {
   if (isDeclared(typed)) return { path: typed, isInLists: false, isAlone: true };
   const exact = known.find(({ path }) => isEqual(path, typed));

@@ -2,9 +2,11 @@ import { compileRegex } from '../../engine/function/text/regular-expression.ts';
 import { QueryError } from '../../engine/query-error.ts';
 import { parseIsoTimestampUs } from '../definition/iso-timestamp.ts';
 import { echo } from '../echo.ts';
-import { findField, isDeclared, type KnownField } from './field-path.ts';
+import { findFields, isDeclared, type KnownField } from './field-path.ts';
 import { type SearchTerm, searchError } from './search.ts';
 import { formatTimestamp, quoteField, quoteText } from './sql-text.ts';
+
+type FieldTerm = Extract<SearchTerm, { kind: 'field' }>;
 
 /** A condition that a value of a field must meet: given the SQL of the value. */
 type ValueCondition = (value: string) => string;
@@ -49,16 +51,18 @@ function formatMessage({ value }: Extract<SearchTerm, { kind: 'message' }>): str
   return `CONTAINS_SUBSTR(t.event_message, ${quoteText(value.text)})`;
 }
 
-function formatField(
-  text: string,
-  term: Extract<SearchTerm, { kind: 'field' }>,
-  known: readonly KnownField[],
-): string {
-  const field = findField(term.path, known);
-  if (typeof field === 'string') {
+function formatField(text: string, term: FieldTerm, known: readonly KnownField[]): string {
+  const fields = findFields(term.path, known);
+  if (typeof fields === 'string') {
     const advice = term.isNegated ? '' : '. Put the word in quotes to search the message for it';
-    throw searchError(text, `${field}${advice}`, term);
+    throw searchError(text, `${fields}${advice}`, term);
   }
+  const conditions = fields.map((field) => formatOne(text, term, field));
+  if (conditions.length === 0) return 'FALSE';
+  return conditions.length === 1 ? conditions[0]! : `(${conditions.join(' OR ')})`;
+}
+
+function formatOne(text: string, term: FieldTerm, field: KnownField): string {
   if (field.path[0] === 'timestamp' && isDeclared(field.path)) return formatTime(text, term);
   // A list or a record counts as there, whatever is in it.
   const wanted = term.value.kind === 'any' ? { ...field, isInLists: false, isAlone: true } : field;
@@ -87,11 +91,7 @@ function formatAnyValue({ path, isInLists, isAlone }: KnownField, meets: ValueCo
   return exists([...from, `UNNEST(${value}) AS v`], meets('v'));
 }
 
-function compare(
-  field: string,
-  { operator, value }: Extract<SearchTerm, { kind: 'field' }>,
-  isText: boolean,
-): string {
+function compare(field: string, { operator, value }: FieldTerm, isText: boolean): string {
   switch (value.kind) {
     case 'any':
       return `${field} IS NOT NULL`;
@@ -107,7 +107,7 @@ function compare(
 }
 
 /** The column `timestamp` is compared with times only. */
-function formatTime(text: string, term: Extract<SearchTerm, { kind: 'field' }>): string {
+function formatTime(text: string, term: FieldTerm): string {
   const { operator, value } = term;
   if (value.kind === 'any') return 't.timestamp IS NOT NULL';
   const written = value.kind === 'regex' ? `/${value.pattern}/` : value.text;

@@ -47,7 +47,8 @@ export const SEARCH_TERMS_MAX = 100;
  * | `field>500`, `<`, `>=`, `<=`, `=` | the field is a number so compared; a quoted value is compared as a text |
  * | `-` before any of these | it does not hold |
  *
- * A field is a path of keys between dots; odd keys stand in backticks. In quotes and backticks, a backslash makes the
+ * A field is a path of keys between dots, or its end; odd keys stand in backticks. `*.key` is any field that ends so, if
+ * there is one. In quotes and backticks, a backslash makes the
  * next character ordinary. A `/` begins a pattern only if the next `/` ends a word, so that a path such as `/rest/v1` is a
  * word.
  *
@@ -67,6 +68,18 @@ export function parseSearch(text: string): readonly SearchTerm[] {
     }
   }
   return terms;
+}
+
+/**
+ * Parses the path of a field, alone.
+ *
+ * @throws ServiceError for anything else.
+ */
+export function parseFieldPath(name: string, text: string): FieldPath {
+  const path = text.length > SEARCH_LENGTH_MAX ? undefined : new SearchReader(text).readPathAlone();
+  if (path !== undefined) return path;
+  const message = `${name} must be the path of a field, such as metadata.response.status_code; got ${echo(text)}`;
+  throw new ServiceError('invalid_parameter', message, { parameter: name });
 }
 
 /** That a part of a search cannot be meant so. */
@@ -117,25 +130,37 @@ class SearchReader {
     return { kind: 'field', path, operator, value, isNegated, start, end: this.#at };
   }
 
+  /** The whole text as a path; `undefined` if it is none. */
+  readPathAlone(): FieldPath | undefined {
+    const path = this.#readPath();
+    return this.#at === this.#text.length ? path : undefined;
+  }
+
   /** A path and an operator; nothing is read unless both are there. */
   #readField(): { readonly path: FieldPath; readonly operator: FieldOperator } | undefined {
     const start = this.#at;
-    const path: string[] = [];
-    do {
-      const key = this.#readKey();
-      if (key === undefined) {
-        this.#at = start;
-        return undefined;
-      }
-      path.push(key);
-    } while (this.#skip('.'));
+    const isEnd = this.#text.startsWith('*.', start);
+    if (isEnd) this.#at += 2;
+    const path = this.#readPath();
     const operator = OPERATOR.exec(this.#text.slice(this.#at, this.#at + 2))?.[0];
-    if (operator === undefined) {
+    if (path === undefined || operator === undefined) {
       this.#at = start;
       return undefined;
     }
     this.#at += operator.length;
-    return { path, operator: operator as FieldOperator };
+    const from = isEnd ? ['*', ...path] : path;
+    return { path: from, operator: operator as FieldOperator };
+  }
+
+  /** Keys between dots; `undefined` if one is missing. */
+  #readPath(): FieldPath | undefined {
+    const path: string[] = [];
+    do {
+      const key = this.#readKey();
+      if (key === undefined) return undefined;
+      path.push(key);
+    } while (this.#skip('.'));
+    return path;
   }
 
   #readKey(): string | undefined {
