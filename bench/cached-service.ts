@@ -91,7 +91,7 @@ async function main(): Promise<void> {
     profile,
     catalogue,
     caller,
-    callerQueries: new CallerQueries(backend.engine),
+    ...{ engine: backend.engine, callerQueries: new CallerQueries(backend.engine) },
     intake,
     defaultSource: must(intake.listSources()[0]),
     tokens,

@@ -528,3 +528,6 @@ export const EXPLORE_HISTOGRAM_ROWS_MAX = 50_000;
 
 /** The most characters of a condition beside a search. */
 export const EXPLORE_WHERE_LENGTH_MAX = 16_384;
+
+/** The largest body of `POST /api/explore`: a condition, a search and a cursor. */
+export const EXPLORE_BODY_BYTES_MAX = 131_072;

@@ -152,7 +152,7 @@ async function startIn(folder: DataFolder, backend: Backend, parts: StartParts):
     const app = createApp({
       memory,
       ...{ profile, catalogue, definitions, caller, intake, sources, followers, tokens, quotas },
-      callerQueries: new CallerQueries(engine),
+      ...{ engine, callerQueries: new CallerQueries(engine) },
       defaultSource: must(intake.findSource(settings.defaultSource)),
       ...{
         history,

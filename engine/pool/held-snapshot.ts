@@ -1,4 +1,4 @@
-import { assert } from '../assert.ts';
+import { assert, must } from '../assert.ts';
 import type { SegmentHandle } from '../column/segment.ts';
 import type { DroppedSegments, SegmentCatalog, TimeScope } from '../column/snapshot.ts';
 
@@ -49,8 +49,9 @@ export class HeldSnapshot {
     const { source: own, timestampUsStart, timestampUsEnd } = this.#scope;
     if (source !== own) return undefined;
     if (window.startUs < timestampUsStart || window.endUs > timestampUsEnd) return undefined;
-    const handles = this.#segments.get(projectKey);
-    return handles?.filter((handle) => {
+    // The handles for all projects will do for any.
+    const handles = this.#segments.get(projectKey) ?? must(this.#segments.get(undefined));
+    return handles.filter((handle) => {
       const times = handle.kind === 'open' ? handle : handle.content;
       if (times === undefined) return true;
       return times.timestampUsMax >= window.startUs && times.timestampUsMin < window.endUs;

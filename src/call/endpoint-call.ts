@@ -164,9 +164,9 @@ export class EndpointCaller {
    * @throws ServiceError for what `call` rejects with.
    */
   run(call: RunCall, { tenant, cancelled, inTurns }: Caller): RunAnswer | Promise<RunAnswer> {
-    const { query, isSent, rowsMax, parameters, reach } = call;
+    const { query, isSent, rowsMax, parameters, reach, snapshot } = call;
     const answer = this.#runner.run(
-      { query, isSent, rowsMax, parameters, reach, tenant, inTurns },
+      { query, isSent, rowsMax, parameters, reach, snapshot, tenant, inTurns },
       cancelled,
     );
     const toRunAnswer = (made: QueryAnswer): RunAnswer => ({

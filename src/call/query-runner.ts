@@ -2,6 +2,7 @@ import type { QueryAnswer } from '../../engine/engine.ts';
 import type { Pieces } from '../../engine/plan/pieces.ts';
 import type { PreparedQuery } from '../../engine/plan/prepared-query.ts';
 import type { Reach } from '../../engine/plan/reach.ts';
+import type { HeldSnapshot } from '../../engine/pool/held-snapshot.ts';
 import type { Tenant } from '../../engine/pool/tenant-sets.ts';
 import { QueryError } from '../../engine/query-error.ts';
 import type { Clock } from '../clock.ts';
@@ -36,6 +37,8 @@ export type RunCall = {
   readonly parameters: ParameterValues;
   /** What the caller may read. */
   readonly reach: Reach;
+  /** What it reads, if that is not what is there now. */
+  readonly snapshot?: HeldSnapshot | undefined;
 };
 
 export function toRunCall({ endpoint, parameters, reach, callerQuery }: QueryCall): RunCall {
@@ -253,12 +256,13 @@ export class QueryRunner {
     rowsMax,
     parameters,
     reach,
+    snapshot,
     isExplained,
     tenant,
     renewal,
   }: RunCall & RunManner): Parameters<QueryEngine['begin']> {
     const nowUs = this.#clock.nowUs();
-    return [query, { parameters, nowUs, rowsMax, reach, isExplained, tenant, renewal }];
+    return [query, { parameters, nowUs, rowsMax, reach, snapshot, isExplained, tenant, renewal }];
   }
 }
 

@@ -31,6 +31,8 @@ export type ExploreTools = {
     sql: string,
     options: { readonly rowsMax: number; readonly snapshot: HeldSnapshot },
   ) => Promise<QueryAnswer>;
+  /** The only project in reach of the caller, if there is just one. */
+  readonly onlyProject?: string | undefined;
   readonly takeSnapshot: (scope: SnapshotScope) => HeldSnapshot;
   /** The fields of the events of a snapshot that the caller may see. */
   readonly findFields: (
@@ -60,7 +62,7 @@ export async function* explore(
 ): AsyncGenerator<ExploreLine> {
   const snapshot = tools.takeSnapshot({
     source: source.name,
-    projectKey: request.project,
+    projectKey: request.project ?? tools.onlyProject,
     timestampUsStart: -Infinity,
     timestampUsEnd: request.window.toUs,
   });

@@ -13,6 +13,7 @@ import { RefusedTokens } from '../access/refused-tokens.ts';
 import type { Tokens } from '../access/tokens.ts';
 import type { CallerQueries } from '../call/caller-queries.ts';
 import type { EndpointCaller } from '../call/endpoint-call.ts';
+import type { QueryEngine } from '../call/query-engine.ts';
 import type { Clock } from '../clock.ts';
 import type { Catalogue } from '../definition/catalogue.ts';
 import type { Definitions } from '../definition/definitions.ts';
@@ -50,6 +51,7 @@ export type AppOptions = {
   readonly definitions?: Definitions | undefined;
   readonly caller: EndpointCaller;
   readonly callerQueries: CallerQueries;
+  readonly engine: Pick<QueryEngine, 'takeSnapshot' | 'countFields'>;
   readonly intake: LogIntake;
   /** Without it, no sources can be made. */
   readonly sources?: Sources | undefined;

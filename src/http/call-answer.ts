@@ -128,7 +128,7 @@ async function sendPieces(
 }
 
 /** Resolves when more may be written, or the connection is closed. */
-function roomToWrite(response: ServerResponse): Promise<void> {
+export function roomToWrite(response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
       response.off('drain', done).off('close', done);

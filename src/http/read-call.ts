@@ -102,7 +102,7 @@ export function chooseFormat(
 }
 
 /** Makes a signal that aborts when the connection closes before the answer has left. */
-function goneSignal(response: Response): AbortSignal {
+export function goneSignal(response: Response): AbortSignal {
   const gone = new AbortController();
   // If the connection closed while the body was read, its event is over.
   if (response.destroyed) gone.abort();

@@ -10,6 +10,8 @@ import type { AppOptions } from './app.ts';
 import type { BodyReader } from './body.ts';
 import { callHandler } from './call-route.ts';
 import { definitionListOperations, definitionOperations } from './definition-operations.ts';
+import { exploreRoute } from './explore-route.ts';
+import { fieldsRoute } from './fields-route.ts';
 import { FOLLOW_TEXT, followHandler } from './follow-route.ts';
 import { healthHandler, readyHandler } from './health-route.ts';
 import { metricsHandler } from './metrics-route.ts';
@@ -67,6 +69,8 @@ export function serviceRoutes(options: RouteOptions): readonly Route[] {
     firstLogs!,
     ...endpointRoutes(options),
     ...queryRoutes(options),
+    exploreRoute(options),
+    fieldsRoute(options),
     ...sourceRoutes(options),
     ...tokenRoutes(options),
     followRoute(options),

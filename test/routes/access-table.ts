@@ -134,6 +134,14 @@ export const ACCESS_TABLE: readonly AccessRow[] = [
       type: 'application/sql',
     }),
   ),
+  managing('POST /api/explore', '/api/explore', {
+    needs: 'explore',
+    body: '{"source":"cloudflare.logs.prod"}',
+    type: 'application/json',
+  }),
+  managing('GET /api/sources/:idOrName/fields', '/api/sources/cloudflare.logs.prod/fields', {
+    needs: 'explore',
+  }),
   managing('GET /metrics', '/metrics'),
   managing('GET /api/posts', '/api/posts'),
   managing('GET /api/service', '/api/service'),

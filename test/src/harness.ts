@@ -94,6 +94,14 @@ export function* fakePrepareInPieces(text: string): Pieces<PreparedQuery> {
   return fakePrepare(text);
 }
 
+/** Of sources without events. */
+export const NOTHING_EXPLORED: Pick<QueryEngine, 'countFields' | 'takeSnapshot'> = {
+  countFields: async () => ({ eventCount: 0, fields: [], isCut: false }),
+  takeSnapshot: () => {
+    throw new Error('nothing is explored here');
+  },
+};
+
 export type Run = QueryEngine['run'];
 
 /** An engine whose runs are always asynchronous. */
@@ -335,6 +343,7 @@ export async function withApp(
     profile,
     catalogue,
     caller,
+    engine: NOTHING_EXPLORED,
     callerQueries: new CallerQueries({ prepareInPieces: fakePrepareInPieces }),
     intake,
     defaultSource: must(sourcesFrom(DEFAULT_SOURCE).sources[0]),

@@ -19,6 +19,7 @@ import {
   fakePrepare,
   fakePrepareInPieces,
   NO_EVENTS,
+  NOTHING_EXPLORED,
   NOW_US,
   type Run,
   runningBy,
@@ -34,10 +35,7 @@ function fakeBackend(calls: string[], run: Run = echoRun): Backend {
       prepare: fakePrepare,
       prepareInPieces: fakePrepareInPieces,
       queriesWaiting: 0,
-      countFields: async () => ({ eventCount: 0, fields: [], isCut: false }),
-      takeSnapshot: () => {
-        throw new Error('nothing is explored here');
-      },
+      ...NOTHING_EXPLORED,
       ...runningBy(run),
     },
     intake: fakeIntake([]),
