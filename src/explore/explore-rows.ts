@@ -6,7 +6,7 @@ import type { ListStart } from './explore-sql.ts';
 
 /** The rows of an answer, and where the list goes on. */
 export type ExploredRows = {
-  /** A JSON list. */
+  /** A JSON list, in memory of its own. */
   readonly json: Uint8Array;
   readonly rowCount: number;
   /** Absent if there are no more rows. */
@@ -37,7 +37,8 @@ export async function takeRows(
   const last = keys.at(-1);
   const isFull = rowCount >= limit && last !== undefined;
   const next = isFull ? { ...last, seenCount: countLast(keys) } : undefined;
-  return { json: seenCount === 0 ? json : joinRows(taken), rowCount, next };
+  // A copy: the engine writes over its memory once the answer is released, and lines are sent later.
+  return { json: seenCount === 0 ? Buffer.from(json) : joinRows(taken), rowCount, next };
 }
 
 type RowKey = Pick<ExploreCursor, 'timestampUs' | 'id'>;
