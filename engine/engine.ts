@@ -36,6 +36,7 @@ import type { PoolLimits } from './pool/pool-limits.ts';
 import type { PoolStats } from './pool/pool-stats.ts';
 import { isRunWhole, QueryPool, type QueryRun } from './pool/query-pool.ts';
 import { RunCosts } from './pool/run-costs.ts';
+import type { RunProgress } from './pool/run-progress.ts';
 import { type RunStats, runStatsOf } from './pool/run-stats.ts';
 import { ScannedSegments } from './pool/scanned-segments.ts';
 import type { RunAnswer } from './pool/task.ts';
@@ -68,6 +69,8 @@ export type RunOptions = {
   readonly snapshot?: HeldSnapshot | undefined;
   /** There where no caller waits for the answer: such a run goes last. Aborted as soon as one does. */
   readonly renewal?: AbortSignal | undefined;
+  /** Told how far the run is, if threads run it. */
+  readonly progress?: RunProgress | undefined;
   /** Aborted when nobody waits for the answer any more. */
   readonly signal?: AbortSignal | undefined;
   /** Whether the answer should tell how it was made; measuring that takes time. */
@@ -560,6 +563,7 @@ export class Engine {
         covered: undefined,
         tenant: options.tenant,
         renewal: options.renewal,
+        progress: options.progress,
       };
       return { run, scans };
     } catch (error) {

@@ -40,6 +40,7 @@ const TABLE = {
   unknown_route: { status: 404, title: 'There is nothing at this path' },
   unknown_endpoint: { status: 404, title: 'There is no such endpoint' },
   unknown_source: { status: 404, title: 'There is no such source' },
+  unknown_run: { status: 404, title: 'There is no such call under way' },
   unknown_token: { status: 404, title: 'There is no such token' },
   method_not_allowed: { status: 405, title: 'The path does not take this method' },
   not_acceptable: { status: 406, title: 'The answer has no format that Accept allows' },

@@ -74,6 +74,8 @@ export type ScanOptions = {
   readonly rangeRowsMax?: number | undefined;
   readonly checkpoint: Checkpoint;
   readonly counters: ScanCounters;
+  /** Hears of rows that are done: pushed, or passed over with the rest of their segment. */
+  readonly onRows?: ((rowCount: number) => void) | undefined;
   /** Hears of each segment that is read, before its rows are. */
   readonly onSegment?: ((segment: Segment) => void) | undefined;
 };
@@ -108,18 +110,27 @@ export function scanSegments(
   for (const whole of ordered) {
     if (!mayHoldRows(whole, options)) {
       options.counters.segmentsSkipped += Number(isFirst);
+      options.onRows?.(countRows(whole, options));
       continue;
     }
     options.counters.segmentsScanned += Number(isFirst);
     if (isFirst) options.onSegment?.(whole);
     options.checkpoint();
     const scan = { options, sinks, chunkSize };
+    const rowsBefore = options.counters.rowsScanned;
     const parts = partsOf(whole, options);
     for (const segment of isNewestFirst ? parts.toReversed() : parts) {
       if (!scanSegment(segment, scan)) return false;
     }
+    const rowsPushed = options.counters.rowsScanned - rowsBefore;
+    options.onRows?.(Math.max(0, countRows(whole, options) - rowsPushed));
   }
   return true;
+}
+
+/** The rows of a segment that one scan of it has to get done. */
+function countRows({ rowCount }: Segment, { slice }: ScanOptions): number {
+  return Math.round(rowCount / (slice?.count ?? 1));
 }
 
 type SegmentScan = Pick<RunScan, 'options' | 'chunkSize'> & { readonly sinks: ScanSinks };
@@ -317,6 +328,7 @@ function pushRows(scan: RunScan, rows: ChunkRows, areInside: boolean): boolean {
   const rowCount = countOf(rows);
   options.checkpoint();
   options.counters.rowsScanned += rowCount;
+  options.onRows?.(rowCount);
   const chunk = segmentChunk(segment, options.fields, rows);
   const startUs = wantedStartUs(options);
   const areKnown =

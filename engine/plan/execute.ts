@@ -71,6 +71,8 @@ export type ExecutionContext = {
   readonly checkpoint: Checkpoint;
   /** What the scans do is added here. */
   readonly counters?: ScanCounters;
+  /** Hears of rows that scans are done with. */
+  readonly onRows?: ((rowCount: number) => void) | undefined;
   /** Measures the run operator by operator; a run without it pays nothing for that it could. */
   readonly profiler?: PlanProfiler | undefined;
 };
@@ -434,6 +436,7 @@ class Execution {
         rangeRowsMax: this.#groupedScan === scan ? GROUPED_CHUNK_ROWS_MAX : undefined,
         checkpoint: this.#context.checkpoint,
         counters,
+        onRows: this.#context.onRows,
         onSegment: tally === undefined ? undefined : (segment) => tally.addSegment(segment),
       },
       projectKey === undefined

@@ -38,6 +38,7 @@ import { POOL_LIMITS, type PoolLimits } from './pool-limits.ts';
 import { PoolCounters, type PoolStats } from './pool-stats.ts';
 import { QueryTasks } from './query-tasks.ts';
 import { RunCosts } from './run-costs.ts';
+import type { RunProgress } from './run-progress.ts';
 import { SegmentTasks } from './segment-tasks.ts';
 import {
   type DivideTask,
@@ -83,6 +84,8 @@ export type QueryRun = {
   readonly tenant?: Tenant | undefined;
   /** There where no caller waits for it; aborted as soon as one does. */
   readonly renewal?: AbortSignal | undefined;
+  /** There when somebody may ask how far it is. */
+  readonly progress?: RunProgress | undefined;
 };
 
 export type QueryPoolOptions = {
@@ -420,10 +423,14 @@ export class QueryPool {
 
   async #runTasks(query: QueryRun, tasks: QueryTasks): Promise<RunAnswer> {
     const { plan, output, rowsMax, template, covered, ...others } = query;
-    const { tenant: _tenant, renewal: _renewal, isWhole: _isWhole, ...rest } = others;
+    const { tenant: _tenant, renewal: _renewal, isWhole: _isWhole, progress, ...rest } = others;
+    progress?.begin(
+      query.covered?.coverage.pieces.map(({ handle }) => handle) ?? query.segments.flat(),
+    );
     const part = {
       work: template ?? { plan, output, rowsMax },
       timeMsMax: this.#limits.queryMsMax,
+      progress: progress?.shared,
       // Behind what is added: before it, V8 would make a hidden class each time.
       ...rest,
     };

@@ -11,6 +11,7 @@ import type { PlanProfile } from '../plan/plan-profile.ts';
 import type { QueryErrorCode, Span } from '../query-error.ts';
 import type { LentBytes } from './answer-block.ts';
 import type { Waited } from './job.ts';
+import type { SharedProgress } from './run-progress.ts';
 import type { TaskSignal } from './task-signal.ts';
 
 /** What the main thread asks of a worker. Plain values and shared memory only. */
@@ -26,6 +27,8 @@ export type QueryPart = {
   readonly timeMsMax: number;
   /** Whether nothing counts that earlier runs have found out (`column/findings.ts`). */
   readonly isAnew?: boolean | undefined;
+  /** There when somebody may ask how far the run is. */
+  readonly progress?: SharedProgress | undefined;
   /** Whether each operator is to be measured. */
   readonly isProfiled?: boolean | undefined;
 };

@@ -50,6 +50,7 @@ import { HeldTooMuchError, QueryError, RunStoppedError } from '../query-error.ts
 import { AnswerBlocks } from './answer-block.ts';
 import { HeapGuard } from './heap-guard.ts';
 import { PreparedPlans } from './prepared-plans.ts';
+import { noteRows, noteTask } from './run-progress.ts';
 import {
   type DividedAnswer,
   type DivideTask,
@@ -385,13 +386,16 @@ function startRun(task: Exclude<QueryPartTask, { kind: 'fields' }>): Run {
   const prepared = bounds === undefined ? undefined : preparedPlans.of(plan, dropped);
   const checkpoint = checkpointOf(task, clock);
   checkpoint();
+  if (task.progress !== undefined) noteTask(task.progress);
   const segments = task.segments.map((handles) => handles.map(readSegment));
   const counters = newScanCounters();
+  const { progress } = task;
+  const onRows = progress && ((rowCount: number): void => noteRows(progress, rowCount));
   return {
     plan,
     output,
     rowsMax,
-    context: { segments, prepared, bounds, texts, checkpoint, counters, profiler },
+    context: { segments, prepared, bounds, texts, checkpoint, counters, onRows, profiler },
     stats: () => taskStatsOf(counters, nowMs() - startMs, profiler?.profile()),
   };
 }

@@ -1,6 +1,7 @@
 import { must } from '../../engine/assert.ts';
 import type { QueryAnswer } from '../../engine/engine.ts';
 import type { QueryExplanation } from '../../engine/plan/explanation.ts';
+import type { RunProgress } from '../../engine/pool/run-progress.ts';
 import type { RunStats } from '../../engine/pool/run-stats.ts';
 import type { Tenant } from '../../engine/pool/tenant-sets.ts';
 import type { Clock } from '../clock.ts';
@@ -70,6 +71,8 @@ export type Caller = {
   readonly tenant?: Tenant;
   /** The signal of a caller that has gone; requested only if there is something to wait for. */
   readonly cancelled: () => AbortSignal;
+  /** Told how far a run is that is begun for this caller. */
+  readonly progress?: RunProgress | undefined;
   /** How a caller's own text is planned and begun. */
   readonly inTurns?: InTurns;
 };
@@ -163,10 +166,13 @@ export class EndpointCaller {
    *
    * @throws ServiceError for what `call` rejects with.
    */
-  run(call: RunCall, { tenant, cancelled, inTurns }: Caller): RunAnswer | Promise<RunAnswer> {
+  run(
+    call: RunCall,
+    { tenant, cancelled, progress, inTurns }: Caller,
+  ): RunAnswer | Promise<RunAnswer> {
     const { query, isSent, rowsMax, parameters, reach, snapshot } = call;
     const answer = this.#runner.run(
-      { query, isSent, rowsMax, parameters, reach, snapshot, tenant, inTurns },
+      { query, isSent, rowsMax, parameters, reach, snapshot, tenant, progress, inTurns },
       cancelled,
     );
     const toRunAnswer = (made: QueryAnswer): RunAnswer => ({
@@ -186,7 +192,8 @@ export class EndpointCaller {
    * @throws ServiceError for the same reasons as `call`.
    */
   async explain(call: RunCall, caller: Caller): Promise<QueryExplanation> {
-    const manner = { isExplained: true, tenant: caller.tenant, inTurns: caller.inTurns };
+    const { tenant, progress, inTurns } = caller;
+    const manner = { isExplained: true, tenant, progress, inTurns };
     const run = this.#runner.begin({ ...call, ...manner }, caller.cancelled);
     const { explanation, release } = await run.answer;
     release();
@@ -249,7 +256,8 @@ export class EndpointCaller {
       );
     }
     const underWay = this.#runs.find(key.text);
-    const run = underWay ?? this.#begin(key, { tenant: key.tenant, inTurns: caller.inTurns });
+    const { progress, inTurns } = caller;
+    const run = underWay ?? this.#begin(key, { tenant: key.tenant, progress, inTurns });
     if (underWay === undefined) this.#counts.miss += 1;
     else this.#counts.collapsed += 1;
     if (this.#renewing?.run === run) this.#renewing.wanted.abort();

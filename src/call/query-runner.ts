@@ -3,6 +3,7 @@ import type { Pieces } from '../../engine/plan/pieces.ts';
 import type { PreparedQuery } from '../../engine/plan/prepared-query.ts';
 import type { Reach } from '../../engine/plan/reach.ts';
 import type { HeldSnapshot } from '../../engine/pool/held-snapshot.ts';
+import type { RunProgress } from '../../engine/pool/run-progress.ts';
 import type { Tenant } from '../../engine/pool/tenant-sets.ts';
 import { QueryError } from '../../engine/query-error.ts';
 import type { Clock } from '../clock.ts';
@@ -59,6 +60,8 @@ export type RunManner = {
   readonly tenant?: Tenant | undefined;
   /** Present if no caller waits; aborted as soon as one does. */
   readonly renewal?: AbortSignal | undefined;
+  /** Told how far the run is. */
+  readonly progress?: RunProgress | undefined;
   /** How a caller's own text is planned and begun; absent if no caller waits. */
   readonly inTurns?: InTurns | undefined;
 };
@@ -260,9 +263,13 @@ export class QueryRunner {
     isExplained,
     tenant,
     renewal,
+    progress,
   }: RunCall & RunManner): Parameters<QueryEngine['begin']> {
     const nowUs = this.#clock.nowUs();
-    return [query, { parameters, nowUs, rowsMax, reach, snapshot, isExplained, tenant, renewal }];
+    return [
+      query,
+      { parameters, nowUs, rowsMax, reach, snapshot, isExplained, tenant, renewal, progress },
+    ];
   }
 }
 

@@ -23,7 +23,7 @@ import { type EndedRequest, METHODS, type Operation, type Route } from './route.
 
 /** Pages of any origin may call, because tokens in headers protect the service, not cookies. */
 const CORS_HEADERS =
-  'Authorization, X-API-KEY, Content-Type, Content-Encoding, If-Match, If-None-Match, Last-Event-ID, X-Source, X-Collection, X-Request-Id';
+  'Authorization, X-API-KEY, Content-Type, Content-Encoding, If-Match, If-None-Match, Last-Event-ID, X-Source, X-Collection, X-Request-Id, Weir-Query-Id';
 
 /** Seconds for which browsers may cache an answer to OPTIONS; none caches longer than two hours. */
 const CORS_AGE_S = 7200;

@@ -6,6 +6,7 @@ import { toTenant } from '../access/tenant.ts';
 import { type AnswerFormat, COLUMNS_FORMAT, JSON_FORMAT } from '../call/answer-format.ts';
 import type { CallerQueries, CallerTables, SentDeclarations } from '../call/caller-queries.ts';
 import type { EndpointCaller } from '../call/endpoint-call.ts';
+import type { NamedRun, NamedRuns } from '../call/named-runs.ts';
 import { type QueryCall, type RunCall, toRunCall } from '../call/query-runner.ts';
 import type { Clock } from '../clock.ts';
 import { acceptedFormat } from './accepted-format.ts';
@@ -23,6 +24,8 @@ export type CallParts = {
   readonly answers: AnswerBudget;
   readonly turns: WorkTurns;
   readonly clock: Clock;
+  /** Calls under way that their callers have named. */
+  readonly runs: NamedRuns;
 };
 
 /** A call whose request was read. */
@@ -52,21 +55,46 @@ export type ReadCall = {
 export async function answerCall(
   request: Request,
   response: Response,
+  parts: CallParts,
+  call: ReadCall,
+): Promise<void> {
+  const id = request.headers[RUN_ID_HEADER];
+  if (id === undefined) {
+    await answer(request, response, parts, call);
+    return;
+  }
+  const { run, end } = parts.runs.begin(String(id), toTenant(call.grant));
+  // What is on its way can only be broken off.
+  const breakOff = (): void => {
+    if (response.headersSent) response.destroy();
+  };
+  run.cancelled.addEventListener('abort', breakOff);
+  response.once('close', end);
+  if (response.destroyed) end();
+  await answer(request, response, parts, call, run);
+}
+
+/** By this header a caller names its call. */
+const RUN_ID_HEADER = 'weir-query-id';
+
+async function answer(
+  request: Request,
+  response: Response,
   { caller, callerQueries, answers, turns, clock }: CallParts,
   { grant, name, isExplained, format, cacheS, receivedMs, text, create }: ReadCall,
+  run?: NamedRun,
 ): Promise<void> {
   const tenant = toTenant(grant);
-  const inTurns = <T>(pieces: Pieces<T>, isGone: () => boolean) =>
-    workOnSql(turns, { sql: text?.sql ?? '', tenant, isGone }, pieces);
+  const isGone = (): boolean => response.destroyed || run?.cancelled.aborted === true;
+  const inTurns = <T>(pieces: Pieces<T>, isStopped: () => boolean) =>
+    workOnSql(turns, { sql: text?.sql ?? '', tenant, isGone: isStopped }, pieces);
   const callerQuery =
     text === undefined
       ? undefined
-      : await inTurns(
-          callerQueries.prepareInPieces(text.tables, text.sql, text.declared),
-          () => response.destroyed,
-        );
+      : await inTurns(callerQueries.prepareInPieces(text.tables, text.sql, text.declared), isGone);
   const call = create(callerQuery);
-  const who = { tenant, cancelled: () => goneSignal(response), inTurns };
+  const cancelled = (): AbortSignal => goneSignal(response, run?.cancelled);
+  const who = { tenant, cancelled, progress: run?.progress, inTurns };
   if (isExplained) {
     const explanation = await caller.explain('endpoint' in call ? toRunCall(call) : call, who);
     sendExplanation(request, response, explanation, name);
@@ -75,8 +103,9 @@ export async function answerCall(
   const calledMs = clock.monotonicMs();
   const answering = 'endpoint' in call ? caller.call(call, who) : caller.run(call, who);
   // Without a promise, the answer leaves in the turn of the event loop that brought the request.
-  const answer = answering instanceof Promise ? await answering : answering;
-  await sendAnswer(request, response, answer, {
+  const answered = answering instanceof Promise ? await answering : answering;
+  run?.noteSending();
+  await sendAnswer(request, response, answered, {
     cacheS,
     format,
     hold: (bytes) => answers.hold(bytes, tenant, response),
@@ -101,11 +130,12 @@ export function chooseFormat(
   return format === JSON_FORMAT && hasColumns ? COLUMNS_FORMAT : format;
 }
 
-/** Makes a signal that aborts when the connection closes before the answer has left. */
-export function goneSignal(response: Response): AbortSignal {
+/** Makes a signal that aborts when the call is cancelled, or the connection closes before the answer has left. */
+export function goneSignal(response: Response, cancelled?: AbortSignal): AbortSignal {
   const gone = new AbortController();
   // If the connection closed while the body was read, its event is over.
-  if (response.destroyed) gone.abort();
+  if (response.destroyed || cancelled?.aborted === true) gone.abort();
+  cancelled?.addEventListener('abort', () => gone.abort(), { once: true });
   response.on('close', () => {
     if (!response.writableFinished) gone.abort();
   });

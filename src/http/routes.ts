@@ -1,5 +1,6 @@
 import { isUuid } from '../../ingest/source.ts';
 import { findCalled } from '../call/called-endpoint.ts';
+import type { NamedRuns } from '../call/named-runs.ts';
 import { doorRoutes, LOG_PATHS, recordPosts } from '../doors/doors.ts';
 import { LOG_TEXT, logHandler } from '../doors/log-route.ts';
 import { CALL_TEXT } from '../openapi/call-text.ts';
@@ -26,6 +27,7 @@ import {
   pathParameter,
   type Route,
 } from './route.ts';
+import { runRoute } from './run-route.ts';
 import { serviceRoute } from './service-route.ts';
 import { sourceListHandler, sourceMakingHandler } from './source-route.ts';
 import { tokenRoutes } from './token-routes.ts';
@@ -40,6 +42,8 @@ export type RouteOptions = AppOptions & {
   readonly answers: AnswerBudget;
   /** Turns of the work on bodies and on callers' SQL texts. */
   readonly turns: WorkTurns;
+  /** Calls under way that their callers have named. */
+  readonly runs: NamedRuns;
   /** The version of the service. */
   readonly version: string;
 };
@@ -71,6 +75,7 @@ export function serviceRoutes(options: RouteOptions): readonly Route[] {
     ...queryRoutes(options),
     exploreRoute(options),
     fieldsRoute(options),
+    runRoute(options),
     ...sourceRoutes(options),
     ...tokenRoutes(options),
     followRoute(options),

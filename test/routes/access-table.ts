@@ -142,6 +142,12 @@ export const ACCESS_TABLE: readonly AccessRow[] = [
   managing('GET /api/sources/:idOrName/fields', '/api/sources/cloudflare.logs.prod/fields', {
     needs: 'explore',
   }),
+  ...['GET', 'DELETE'].map((method) =>
+    managing(`${method} /api/query/runs/:id`, '/api/query/runs/none-such', {
+      needs: 'any token',
+      status: 404,
+    }),
+  ),
   managing('GET /metrics', '/metrics'),
   managing('GET /api/posts', '/api/posts'),
   managing('GET /api/service', '/api/service'),

@@ -1,0 +1,59 @@
+import { toTenant } from '../access/tenant.ts';
+import { describeObject } from '../openapi/schemas.ts';
+import { sendJson } from './response.ts';
+import { type Access, pathParameter, type Route } from './route.ts';
+import type { RouteOptions } from './routes.ts';
+
+const COUNT = { type: 'integer', minimum: 0 } as const;
+
+const STATUS = describeObject({
+  id: { type: 'string' },
+  state: { enum: ['waiting', 'running', 'sending'] },
+  elapsed_ms: COUNT,
+  rows_done: COUNT,
+  rows_total: COUNT,
+  share: { type: 'number', minimum: 0, maximum: 1 },
+});
+
+/** A token sees and cancels its own calls, whatever it may call. */
+const ACCESS: Access = { scope: 'any', tokenIn: 'headers' };
+
+/** The route of calls under way that their callers have named. */
+export function runRoute({ runs }: RouteOptions): Route {
+  return {
+    path: '/api/query/runs/:id',
+    pathParameters: { id: { description: 'As the call has it in its header Weir-Query-Id' } },
+    operations: {
+      GET: {
+        summary: 'How far a call is',
+        tag: 'queries',
+        answers: {
+          200: {
+            description: 'It is under way',
+            content: { 'application/json': { schema: STATUS } },
+          },
+        },
+        failures: ['unknown_run'],
+        access: ACCESS,
+        handle: (request, response, { grant }) => {
+          const run = runs.mustFind(pathParameter(request), toTenant(grant));
+          sendJson(response, 200, runs.describe(run));
+        },
+      },
+      DELETE: {
+        summary: 'Cancel a call',
+        description:
+          'It ends with `query_cancelled`; where its answer is being sent, that is broken off.',
+        tag: 'queries',
+        answers: { 204: { description: 'It is cancelled' } },
+        failures: ['unknown_run'],
+        access: ACCESS,
+        handle: (request, response, { grant }) => {
+          runs.mustFind(pathParameter(request), toTenant(grant)).cancel();
+          response.statusCode = 204;
+          response.end();
+        },
+      },
+    },
+  };
+}
