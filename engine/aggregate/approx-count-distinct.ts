@@ -17,7 +17,7 @@ import { hashOfValue } from './value-hash.ts';
 export const APPROX_COUNT_DISTINCT: AggregateFunction = {
   name: 'approx_count_distinct',
   doc: [
-    `Number of distinct values that are not NULL: exact up to ${SKETCH_EXACT_MAX} in a group, with a standard error of 0.8 % beyond.`,
+    `The number of distinct values, without NULL: exact up to ${SKETCH_EXACT_MAX} in a group, with a standard error of 0.8 % beyond.`,
     'APPROX_COUNT_DISTINCT(x) FROM UNNEST([1, 1, 2, NULL]) AS x',
     '2',
   ],

@@ -42,7 +42,7 @@ import { ValueCounts } from './value-counts.ts';
 export const APPROX_QUANTILES: AggregateFunction = {
   name: 'approx_quantiles',
   doc: [
-    `The bounds of so many parts of one size: the least value, the values between the parts, and the greatest value. NULLs are left out unless the call says RESPECT NULLS. Exact up to ${EXACT_QUANTILE_VALUES_MAX} distinct values in a group, with ranks off by 0.1 % at most beyond.`,
+    `The bounds of this many parts of equal size: the least value, the values between the parts, and the greatest value. NULLs are ignored unless the call says RESPECT NULLS. Exact up to ${EXACT_QUANTILE_VALUES_MAX} distinct values in a group, with ranks off by 0.1 % at most beyond.`,
     'APPROX_QUANTILES(x, 2) FROM UNNEST([1, 2, 3, 4, 5]) AS x',
     '[1, 3, 5]',
   ],

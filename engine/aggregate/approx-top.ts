@@ -23,7 +23,7 @@ const DISTINCT_VALUES_MAX = 2_000_000;
 export const APPROX_TOP_COUNT: AggregateFunction = {
   name: 'approx_top_count',
   doc: [
-    'The most frequent values with their counts, as many as the second argument: an array of records `(value, count)`. Exact; NULL is a value.',
+    'The most frequent values with their counts, as an array of records `(value, count)`; the second argument is the number of values. Exact; NULL is a value.',
     "APPROX_TOP_COUNT(x, 2) FROM UNNEST(['a', 'b', 'a']) AS x",
     "[('a', 2), ('b', 1)]",
   ],
@@ -49,7 +49,7 @@ export const APPROX_TOP_COUNT: AggregateFunction = {
 export const APPROX_TOP_SUM: AggregateFunction = {
   name: 'approx_top_sum',
   doc: [
-    'The values with the greatest sums of weights, the second argument, as many as the third: an array of records `(value, sum)`. Exact; an error for a weight below 0.',
+    'The values with the greatest sums of weights, as an array of records `(value, sum)`; the second argument is the weight, the third the number of values. Exact; an error for a negative weight.',
     'APPROX_TOP_SUM(MOD(x, 2), x, 1) FROM UNNEST([1, 2, 3]) AS x',
     '[(1, 4)]',
   ],

@@ -11,7 +11,7 @@ import { grownInt32, grownUint8, NO_INT32, NO_UINT8 } from './growth.ts';
 export const BIT_AND: AggregateFunction = bitwise(
   'bit_and',
   [
-    'The bits that are 1 in all values. NULLs are left out; NULL if there are no others.',
+    'Bitwise AND of all values. NULLs are ignored; NULL without other values.',
     'BIT_AND(x) FROM UNNEST([6, 3]) AS x',
     '2',
   ],
@@ -25,7 +25,7 @@ export const BIT_AND: AggregateFunction = bitwise(
 export const BIT_OR: AggregateFunction = bitwise(
   'bit_or',
   [
-    'The bits that are 1 in some value. NULLs are left out; NULL if there are no others.',
+    'Bitwise OR of all values. NULLs are ignored; NULL without other values.',
     'BIT_OR(x) FROM UNNEST([6, 3]) AS x',
     '7',
   ],
@@ -39,7 +39,7 @@ export const BIT_OR: AggregateFunction = bitwise(
 export const BIT_XOR: AggregateFunction = bitwise(
   'bit_xor',
   [
-    'The bits that are 1 in an odd number of values. NULLs are left out; NULL if there are no others.',
+    'Bitwise XOR of all values. NULLs are ignored; NULL without other values.',
     'BIT_XOR(x) FROM UNNEST([6, 3]) AS x',
     '5',
   ],

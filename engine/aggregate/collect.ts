@@ -12,7 +12,7 @@ import { type CollectedPartial, CollectedRows } from './collected-rows.ts';
 export const ARRAY_AGG: AggregateFunction = {
   name: 'array_agg',
   doc: [
-    'The values as an array, NULLs among them unless the call says `IGNORE NULLS`; NULL if there are no rows.',
+    'The values as an array, including NULLs unless the call says `IGNORE NULLS`; NULL without rows.',
     'ARRAY_AGG(x ORDER BY x DESC) FROM UNNEST([1, 3, 2]) AS x',
     '[3, 2, 1]',
   ],
@@ -34,7 +34,7 @@ export const ARRAY_AGG: AggregateFunction = {
 export const ARRAY_CONCAT_AGG: AggregateFunction = {
   name: 'array_concat_agg',
   doc: [
-    'The elements of all arrays, one array after the other. NULLs are left out; NULL if there are no others.',
+    'The elements of all arrays, concatenated. NULLs are ignored; NULL without other values.',
     'ARRAY_CONCAT_AGG([x, x * 10] ORDER BY x) FROM UNNEST([1, 2]) AS x',
     '[1, 10, 2, 20]',
   ],
@@ -56,7 +56,7 @@ export const ARRAY_CONCAT_AGG: AggregateFunction = {
 export const STRING_AGG: AggregateFunction = {
   name: 'string_agg',
   doc: [
-    'The texts or BYTES with a separator between them, a comma if none is given. NULLs are left out; NULL if there are no others.',
+    'The texts or BYTES joined with a separator (default: a comma). NULLs are ignored; NULL without other values.',
     "STRING_AGG(x, '-' ORDER BY x) FROM UNNEST(['b', NULL, 'a']) AS x",
     "'a-b'",
   ],

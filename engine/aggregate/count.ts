@@ -12,7 +12,7 @@ import { grownFloat64, NO_FLOAT64 } from './growth.ts';
 export const COUNT: AggregateFunction = {
   name: 'count',
   doc: [
-    'Number of rows, or of those with a value that is not NULL.',
+    'The number of rows, or of rows whose value is not NULL.',
     'COUNT(x) FROM UNNEST([1, NULL, 3]) AS x',
     '2',
   ],
@@ -34,7 +34,7 @@ export const COUNT: AggregateFunction = {
 export const COUNTIF: AggregateFunction = {
   name: 'countif',
   doc: [
-    'Number of rows in which a condition is TRUE.',
+    'The number of rows in which a condition is TRUE.',
     'COUNTIF(x > 1) FROM UNNEST([1, 2, 3]) AS x',
     '2',
   ],

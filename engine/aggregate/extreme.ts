@@ -18,7 +18,7 @@ import { codeValue, NumberReader } from './number-reader.ts';
 export const MIN: AggregateFunction = extreme(
   'min',
   [
-    'The least value that is not NULL; NULL if there is none, NaN if some value is NaN.',
+    'The least value; NaN if some value is NaN. NULLs are ignored; NULL without other values.',
     'MIN(x) FROM UNNEST([3, NULL, 2]) AS x',
     '2',
   ],
@@ -29,7 +29,7 @@ export const MIN: AggregateFunction = extreme(
 export const MAX: AggregateFunction = extreme(
   'max',
   [
-    'The greatest value that is not NULL; NULL if there is none, NaN if some value is NaN.',
+    'The greatest value; NaN if some value is NaN. NULLs are ignored; NULL without other values.',
     "MAX(x) FROM UNNEST(['a', 'c', 'b']) AS x",
     "'c'",
   ],
@@ -40,7 +40,7 @@ export const MAX: AggregateFunction = extreme(
 export const LOGICAL_AND: AggregateFunction = logical(
   'logical_and',
   [
-    'Whether a condition is TRUE in all rows. NULLs are left out; NULL if there are no others.',
+    'Whether a condition is TRUE in all rows. NULLs are ignored; NULL without other values.',
     'LOGICAL_AND(x > 1) FROM UNNEST([1, 2, NULL]) AS x',
     'FALSE',
   ],
@@ -51,7 +51,7 @@ export const LOGICAL_AND: AggregateFunction = logical(
 export const LOGICAL_OR: AggregateFunction = logical(
   'logical_or',
   [
-    'Whether a condition is TRUE in some row. NULLs are left out; NULL if there are no others.',
+    'Whether a condition is TRUE in some row. NULLs are ignored; NULL without other values.',
     'LOGICAL_OR(x > 1) FROM UNNEST([1, 2, NULL]) AS x',
     'TRUE',
   ],

@@ -12,13 +12,13 @@ import { PreciseSums, type PreciseSumsPartial } from './precise-sums.ts';
 import { ProductSums, type ProductSumsPartial } from './product-sums.ts';
 
 const VAR_SAMP_DOC: FunctionDoc = [
-  'Variance of the numbers as a sample. NULLs are left out; NULL if there are fewer than two others.',
+  'Sample variance. NULLs are ignored; NULL for fewer than two other values.',
   'VAR_SAMP(x) FROM UNNEST([1, 3]) AS x',
   '2.0',
 ];
 
 const STDDEV_SAMP_DOC: FunctionDoc = [
-  'Standard deviation of the numbers as a sample. NULLs are left out; NULL if there are fewer than two others.',
+  'Sample standard deviation. NULLs are ignored; NULL for fewer than two other values.',
   'STDDEV_SAMP(x) FROM UNNEST([1, 2, 3]) AS x',
   '1.0',
 ];
@@ -32,7 +32,7 @@ export const VARIANCES: readonly AggregateFunction[] = [
   ofOne(
     'var_pop',
     [
-      'Variance of the numbers as a whole population. NULLs are left out; NULL if there are no others.',
+      'Population variance. NULLs are ignored; NULL without other values.',
       'VAR_POP(x) FROM UNNEST([1, 3]) AS x',
       '1.0',
     ],
@@ -44,7 +44,7 @@ export const VARIANCES: readonly AggregateFunction[] = [
   ofOne(
     'stddev_pop',
     [
-      'Standard deviation of the numbers as a whole population. NULLs are left out; NULL if there are no others.',
+      'Population standard deviation. NULLs are ignored; NULL without other values.',
       'STDDEV_POP(x) FROM UNNEST([1, 5]) AS x',
       '2.0',
     ],
@@ -60,7 +60,7 @@ export const COVARIANCES: readonly AggregateFunction[] = [
   ofTwo(
     'covar_pop',
     [
-      'Covariance of pairs of numbers as a whole population. Pairs with a NULL are left out; NULL if there are no others.',
+      'Population covariance of pairs of numbers. Pairs with a NULL are ignored; NULL without other pairs.',
       'COVAR_POP(x, 2 * x) FROM UNNEST([1, 3]) AS x',
       '2.0',
     ],
@@ -71,7 +71,7 @@ export const COVARIANCES: readonly AggregateFunction[] = [
   ofTwo(
     'covar_samp',
     [
-      'Covariance of pairs of numbers as a sample. Pairs with a NULL are left out; NULL if there are fewer than two others.',
+      'Sample covariance of pairs of numbers. Pairs with a NULL are ignored; NULL for fewer than two other pairs.',
       'COVAR_SAMP(x, 2 * x) FROM UNNEST([1, 3]) AS x',
       '4.0',
     ],
@@ -82,7 +82,7 @@ export const COVARIANCES: readonly AggregateFunction[] = [
   ofTwo(
     'corr',
     [
-      'Pearson correlation of pairs of numbers, from -1 to 1. Pairs with a NULL are left out; NULL if there are fewer than two others, NaN if one side is always the same.',
+      'Pearson correlation of pairs of numbers, from -1 to 1. Pairs with a NULL are ignored; NULL for fewer than two other pairs, NaN if one side is constant.',
       'CORR(x, -x) FROM UNNEST([1, 2, 3]) AS x',
       '-1.0',
     ],

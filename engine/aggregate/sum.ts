@@ -13,7 +13,7 @@ import { IntegerSumState } from './integer-sum.ts';
 export const SUM: AggregateFunction = {
   name: 'sum',
   doc: [
-    'Sum of the numbers that are not NULL; NULL if there are none. An error if it does not fit its type.',
+    'The sum of the numbers; an error on overflow. NULLs are ignored; NULL without other values.',
     'SUM(x) FROM UNNEST([1, NULL, 3]) AS x',
     '4',
   ],
@@ -31,7 +31,7 @@ export const SUM: AggregateFunction = {
 export const AVG: AggregateFunction = {
   name: 'avg',
   doc: [
-    'Mean of the numbers that are not NULL, as a FLOAT64; NULL if there are none.',
+    'The mean of the numbers, as a FLOAT64. NULLs are ignored; NULL without other values.',
     'AVG(x) FROM UNNEST([1, NULL, 4]) AS x',
     '2.5',
   ],

@@ -17,13 +17,13 @@ export const comparisonFunctions: readonly ScalarFunction[] = [
   ),
   scalarFunction(
     '!=',
-    ['Whether two values differ; NULL if one of them is NULL. `<>` is the same.', '1 != 2', 'TRUE'],
+    ['Whether two values differ; NULL if one of them is NULL. Same as `<>`.', '1 != 2', 'TRUE'],
     comparison('!=', 'same', differ),
   ),
   scalarFunction(
     '<',
     [
-      'Whether the left value is less. Texts compare by the code points of their characters, FALSE is less than TRUE.',
+      'Whether the left value is less. Texts compare by code points, and FALSE is less than TRUE.',
       "'B' < 'a'",
       'TRUE',
     ],
@@ -31,7 +31,7 @@ export const comparisonFunctions: readonly ScalarFunction[] = [
   ),
   scalarFunction(
     '<=',
-    ['Whether the left value is less or equal.', '2 <= 2.5', 'TRUE'],
+    ['Whether the left value is less than or equal to the right one.', '2 <= 2.5', 'TRUE'],
     comparison('<=', 'orderable', isLessOrEqual),
   ),
   scalarFunction(
@@ -42,7 +42,7 @@ export const comparisonFunctions: readonly ScalarFunction[] = [
   scalarFunction(
     '>=',
     [
-      'Whether the left value is greater or equal. `x BETWEEN a AND b` is `x >= a AND x <= b`.',
+      'Whether the left value is greater than or equal to the right one. `x BETWEEN a AND b` is `x >= a AND x <= b`.',
       '2 >= 3',
       'FALSE',
     ],
@@ -52,7 +52,7 @@ export const comparisonFunctions: readonly ScalarFunction[] = [
   scalarFunction(
     'is_distinct',
     [
-      'Whether two values differ, where NULL equals NULL and NaN equals NaN, as in `GROUP BY`. Never NULL.',
+      'Whether two values differ. As in `GROUP BY`, NULL equals NULL and NaN equals NaN, so the result is never NULL.',
       'NULL IS DISTINCT FROM 1',
       'TRUE',
     ],
@@ -66,7 +66,7 @@ export const comparisonFunctions: readonly ScalarFunction[] = [
   scalarFunction(
     'in',
     [
-      'Whether a value equals one of the others. NULL if it equals none, but it or one of the others is NULL.',
+      'Whether a value equals one of the listed values. NULL if it equals none and a value is NULL.',
       '3 IN (1, 2, NULL)',
       'NULL',
     ],
@@ -81,7 +81,7 @@ export const comparisonFunctions: readonly ScalarFunction[] = [
   scalarFunction(
     'in_array',
     [
-      'Whether a value equals an element of an array, as with `IN`; FALSE if the array is empty or NULL.',
+      'Whether a value equals an element of an array, like `IN`; FALSE if the array is empty or NULL.',
       '2 IN UNNEST([1, 2, 3])',
       'TRUE',
     ],
@@ -95,7 +95,7 @@ export const comparisonFunctions: readonly ScalarFunction[] = [
   scalarFunction(
     'like',
     [
-      'Whether the whole text matches a pattern: `%` stands for any text, `_` for one character. A backslash before them, itself doubled in a literal, takes them as they are.',
+      'Whether the whole text matches a pattern: `%` matches any text, `_` one character. A backslash, doubled in a literal, makes them literal.',
       "'GET /rest/v1' LIKE 'GET %'",
       'TRUE',
     ],

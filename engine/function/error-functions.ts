@@ -11,7 +11,7 @@ export const errorFunctions: readonly ScalarFunction[] = [
   scalarFunction(
     'error',
     [
-      `Fails with the message, of which ${MESSAGE_LENGTH_MAX} characters are kept. It may stand where a value of any type may.`,
+      `Fails with the message, cut to ${MESSAGE_LENGTH_MAX} characters. It may stand for a value of any type.`,
       "IF(TRUE, 1, ERROR('never reached'))",
       '1',
     ],

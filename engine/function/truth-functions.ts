@@ -49,7 +49,7 @@ export const truthFunctions: readonly ScalarFunction[] = [
   scalarFunction(
     'is_null',
     [
-      'Whether a value is NULL. Of a condition `IS UNKNOWN` is the same.',
+      'Whether a value is NULL. For a condition, same as `IS UNKNOWN`.',
       'NULLIF(1, 1) IS NULL',
       'TRUE',
     ],
@@ -64,7 +64,7 @@ export const truthFunctions: readonly ScalarFunction[] = [
   scalarFunction(
     'and',
     [
-      'TRUE if all conditions are TRUE, FALSE if one is FALSE, else NULL. The conditions after a FALSE are not computed, so they cannot fail.',
+      'TRUE if all conditions are TRUE, FALSE if one is FALSE, else NULL. Conditions after a FALSE are not evaluated, so they cannot fail.',
       'FALSE AND 1 / 0 > 1',
       'FALSE',
     ],
@@ -73,7 +73,7 @@ export const truthFunctions: readonly ScalarFunction[] = [
   scalarFunction(
     'or',
     [
-      'TRUE if one of the conditions is TRUE, FALSE if all are FALSE, else NULL. The conditions after a TRUE are not computed, so they cannot fail.',
+      'TRUE if one of the conditions is TRUE, FALSE if all are FALSE, else NULL. Conditions after a TRUE are not evaluated, so they cannot fail.',
       'TRUE OR 1 / 0 > 1',
       'TRUE',
     ],

@@ -165,6 +165,6 @@ function keptVector(vector: Vector): Vector {
 
 function severalRows(span: Span | undefined): QueryError {
   const sentence =
-    'a subquery used as a value gave more than one row; LIMIT 1 would keep the first';
+    'a subquery used as a value returned more than one row; LIMIT 1 would keep the first';
   return new QueryError('query_failed', sentence, span);
 }

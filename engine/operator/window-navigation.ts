@@ -11,7 +11,7 @@ export const NAVIGATION_FUNCTIONS: readonly WindowFunction[] = [
   shifting(
     'lag',
     [
-      'The value of the row so many places before, 1 if not given; where there is none, the third argument, or NULL.',
+      'The value of the row this many rows before (default 1); the third argument, or NULL, if there is none.',
       'LAG(x) OVER (ORDER BY x) FROM UNNEST([10, 20, 30]) AS x',
       '[NULL, 10, 20]',
     ],
@@ -20,7 +20,7 @@ export const NAVIGATION_FUNCTIONS: readonly WindowFunction[] = [
   shifting(
     'lead',
     [
-      'The value of the row so many places after, 1 if not given; where there is none, the third argument, or NULL.',
+      'The value of the row this many rows after (default 1); the third argument, or NULL, if there is none.',
       'LEAD(x, 1, 0) OVER (ORDER BY x) FROM UNNEST([10, 20, 30]) AS x',
       '[20, 30, 0]',
     ],
@@ -39,7 +39,7 @@ export const NAVIGATION_FUNCTIONS: readonly WindowFunction[] = [
   {
     ...picking('last_value'),
     doc: [
-      'The value of the last row of the frame. A frame that is not written ends at the row itself and its equals.',
+      'The value of the last row of the frame. The default frame ends at the row itself and its peers.',
       'LAST_VALUE(x) OVER (ORDER BY x ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING) FROM UNNEST([20, 10, 30]) AS x',
       '[30, 30, 30]',
     ],

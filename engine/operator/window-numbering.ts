@@ -11,7 +11,7 @@ export const NUMBERING_FUNCTIONS: readonly WindowFunction[] = [
   numbering(
     'row_number',
     [
-      'Number of the row in the order of the window, from 1; each number once.',
+      'The number of the row in the order of the window, from 1, unique for each row.',
       'ROW_NUMBER() OVER (ORDER BY x) FROM UNNEST([20, 10, 30]) AS x',
       '[2, 1, 3]',
     ],
@@ -22,7 +22,7 @@ export const NUMBERING_FUNCTIONS: readonly WindowFunction[] = [
   numbering(
     'rank',
     [
-      'One more than the number of rows before; equal rows have one rank, and the ranks after them are left out.',
+      'The rank of the row, from 1. Equal rows share a rank, which leaves gaps.',
       'RANK() OVER (ORDER BY x) FROM UNNEST([10, 20, 10]) AS x',
       '[1, 3, 1]',
     ],
@@ -33,7 +33,7 @@ export const NUMBERING_FUNCTIONS: readonly WindowFunction[] = [
   numbering(
     'dense_rank',
     [
-      'As `RANK`, but no rank is left out.',
+      'The rank of the row, from 1. Equal rows share a rank, without gaps.',
       'DENSE_RANK() OVER (ORDER BY x) FROM UNNEST([10, 20, 10]) AS x',
       '[1, 2, 1]',
     ],
@@ -44,7 +44,7 @@ export const NUMBERING_FUNCTIONS: readonly WindowFunction[] = [
   numbering(
     'percent_rank',
     [
-      '`RANK` from 0 to 1: the share of the other rows that stand before.',
+      'The relative rank from 0 to 1: the fraction of the other rows that precede the row.',
       'PERCENT_RANK() OVER (ORDER BY x) FROM UNNEST([10, 20, 10]) AS x',
       '[0.0, 1.0, 0.0]',
     ],
@@ -58,7 +58,7 @@ export const NUMBERING_FUNCTIONS: readonly WindowFunction[] = [
   numbering(
     'cume_dist',
     [
-      'Share of the rows that stand before or are equal, the row itself among them.',
+      'The fraction of rows that precede the row or are equal to it, including itself.',
       'CUME_DIST() OVER (ORDER BY x) FROM UNNEST([20, 10, 10, 30]) AS x',
       '[0.75, 0.5, 0.5, 1.0]',
     ],
@@ -71,7 +71,7 @@ export const NUMBERING_FUNCTIONS: readonly WindowFunction[] = [
   {
     name: 'ntile',
     doc: [
-      'Number of the part that the row falls in, from 1, where the ordered rows are cut into so many parts of one size. If that cannot be, the first parts have one row more.',
+      'The number, from 1, of the row’s bucket, after the ordered rows are divided into this many buckets of equal size. The first buckets have one row more if necessary.',
       'NTILE(2) OVER (ORDER BY x) FROM UNNEST([30, 10, 20]) AS x',
       '[2, 1, 1]',
     ],

@@ -12,7 +12,7 @@ export const PERCENTILE_FUNCTIONS: readonly WindowFunction[] = [
   {
     ...percentile('percentile_cont'),
     doc: [
-      'The value at a fraction from 0 to 1 of the ordered numbers of the partition, computed between two of them where it falls between. NULLs are left out.',
+      'The value at a fraction from 0 to 1 of the ordered numbers of the partition, interpolated between neighbours. NULLs are ignored.',
       'PERCENTILE_CONT(x, 0.5) OVER () FROM UNNEST([1, 4]) AS x',
       '[2.5, 2.5]',
     ],
@@ -22,7 +22,7 @@ export const PERCENTILE_FUNCTIONS: readonly WindowFunction[] = [
   {
     ...percentile('percentile_disc'),
     doc: [
-      'The first of the ordered values of the partition up to which at least a fraction from 0 to 1 of them lies. NULLs are left out.',
+      'The first of the ordered values of the partition whose cumulative fraction is at least the given one, from 0 to 1. NULLs are ignored.',
       "PERCENTILE_DISC(x, 0.5) OVER () FROM UNNEST(['a', 'b', 'c']) AS x",
       "['b', 'b', 'b']",
     ],

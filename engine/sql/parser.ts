@@ -31,5 +31,5 @@ function mustEndAfterSemicolon(cursor: TokenCursor): void {
   cursor.advance();
   if (cursor.token.kind === 'end') return;
   const got = cursor.describe(cursor.token);
-  throw cursor.error(`only one query is taken, and ";" ends it; got ${got} behind it`);
+  throw cursor.error(`only one query is allowed, and ";" ends it; got ${got} after it`);
 }

@@ -40,6 +40,6 @@ test('a pattern makes no text beyond the limit', () => {
 
 test('a pattern that is none is told from where it goes wrong', () => {
   assert.throws(() => format('a %y b', 1), /and %% for a percent sign; got "%y b"/);
-  assert.throws(() => format('%d %d', 1), /no argument for the place %d/);
+  assert.throws(() => format('%d %d', 1), /no argument for the specifier %d/);
   assert.throws(() => format('%d', 1, 2), /more arguments than/);
 });

@@ -59,7 +59,7 @@ test('two rows for one row outside are an error, also when they are equal or in 
   throws(() => expectValues(scalar, rows, [null, null]), QueryError);
   const sink = scalar({ ...COLUMNS, count: 2 });
   sink.push(chunkOf([[7, 1]]));
-  throws(() => sink.push(chunkOf([[7, 1]])), /gave more than one row/);
+  throws(() => sink.push(chunkOf([[7, 1]])), /returned more than one row/);
 });
 
 test('an array has the values of its rows in their order, NULLs among them', () => {

@@ -113,7 +113,7 @@ test('arguments that do not fit are told with what is taken', () => {
   expectRefusal('SELECT ^LOWER(1)', 'LOWER takes (STRING) or (BYTES); got (INT64)');
   expectRefusal('SELECT ^LOWER()', 'LOWER takes (STRING) or (BYTES); got ()');
   expectRefusal('SELECT ^COUNTIF(1)', 'COUNTIF takes (BOOL); got (INT64)');
-  expectRefusal('SELECT ^LOWER(DISTINCT id) FROM logs', 'LOWER is no aggregate');
+  expectRefusal('SELECT ^LOWER(DISTINCT id) FROM logs', 'LOWER is not an aggregate');
 });
 
 test('aggregates read DYNAMIC as they need it', () => {
@@ -154,7 +154,7 @@ test('what stands beside the arguments of an aggregate is up to the function', (
   expectRefusal('SELECT ^SUM(1 LIMIT 1) FROM logs', 'SUM does not take LIMIT');
   expectRefusal('SELECT ^COUNT(id IGNORE NULLS) FROM logs', 'COUNT does not take IGNORE NULLS');
   expectRefusal('SELECT ^CORR(DISTINCT 1, 2) FROM logs', 'CORR does not take DISTINCT');
-  expectRefusal('SELECT ^UPPER(id LIMIT 1) FROM logs', 'UPPER is no aggregate');
+  expectRefusal('SELECT ^UPPER(id LIMIT 1) FROM logs', 'UPPER is not an aggregate');
   expectRefusal('SELECT ARRAY_AGG(id ORDER BY ^1) FROM logs', 'takes no positions');
   expectRefusal(
     'SELECT ARRAY_AGG(DISTINCT id ORDER BY ^timestamp) FROM logs',

@@ -52,7 +52,7 @@ test('a star leaves out what EXCEPT names, and has other values for what REPLACE
   );
   expectRefusal(
     'SELECT * EXCEPT (^idd) FROM logs',
-    'EXCEPT names idd, which * does not give; did you mean id',
+    'EXCEPT names idd, which is not a column of *; did you mean id',
   );
   expectRefusal('SELECT ^* EXCEPT (a) FROM (SELECT 1 AS a)', 'EXCEPT leaves none of the columns');
 });

@@ -63,7 +63,7 @@ test('GROUP BY knows the implied name of a path, and positions', () => {
   expectPlan(`${select}logs.Response.status_code`, ...plan.with(1, plan[1]!.replace('.r', '.R')));
   expectRefusal(`${select}^3`, 'GROUP BY 3 is outside the select list, 1 to 2');
   expectRefusal(`${select}^0`, 'GROUP BY 0 is outside the select list, 1 to 2');
-  expectRefusal(`${select}^2`, 'GROUP BY cannot use count, for it is computed by an aggregate');
+  expectRefusal(`${select}^2`, 'GROUP BY cannot use count, because it is computed by an aggregate');
 });
 
 test('group keys are known again inside larger expressions, in any letter case', () => {

@@ -54,7 +54,7 @@ test('a table of the other text is read with its own conditions, and without its
 
 test('a top-level key that a star leaves out is refused with what to write', () => {
   const wanted =
-    '; * gives no top-level keys of events but the columns of a source: where it stands, write *, level';
+    '; * has the columns of a source, without top-level keys of events: instead of it, write *, level';
   for (const sql of [
     'SELECT level FROM own',
     'SELECT level FROM (SELECT o.* FROM own AS o)',

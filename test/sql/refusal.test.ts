@@ -58,10 +58,10 @@ test('what PostgreSQL writes otherwise is told in the words of GoogleSQL', () =>
 test('one semicolon may end the text and nothing may follow it', () => {
   expectRefused(
     'SELECT 1; SELECT 2',
-    'only one query is taken, and ";" ends it; got "SELECT" behind it',
+    'only one query is allowed, and ";" ends it; got "SELECT" after it',
     'SELECT 2',
   );
-  expectRefused('SELECT 1;;', 'only one query is taken, and ";" ends it; got ";" behind it', ';');
+  expectRefused('SELECT 1;;', 'only one query is allowed, and ";" ends it; got ";" after it', ';');
 });
 
 test('an error shows little of a long word', () => {

@@ -16,7 +16,7 @@ import { checkTextSize } from '../text/text-size.ts';
 export const arrayFunctions: readonly ScalarFunction[] = [
   scalarFunction(
     'array_length',
-    ['Number of elements, NULLs among them.', "ARRAY_LENGTH(['a', NULL])", '2'],
+    ['The number of elements, including NULLs.', "ARRAY_LENGTH(['a', NULL])", '2'],
     {
       parameters: ['list'],
       result: INT64,
@@ -27,7 +27,7 @@ export const arrayFunctions: readonly ScalarFunction[] = [
   scalarFunction(
     'array_offset',
     [
-      'The element at a position, from 0; an error beyond the ends. `array[n]` is the same.',
+      'The element at a position, from 0; an error out of range. Same as `array[n]`.',
       '[10, 20, 30][OFFSET(1)]',
       '20',
     ],
@@ -36,7 +36,7 @@ export const arrayFunctions: readonly ScalarFunction[] = [
   scalarFunction(
     'array_safe_offset',
     [
-      'The element at a position, from 0; NULL beyond the ends.',
+      'The element at a position, from 0; NULL out of range.',
       '[10, 20, 30][SAFE_OFFSET(3)]',
       'NULL',
     ],
@@ -44,17 +44,13 @@ export const arrayFunctions: readonly ScalarFunction[] = [
   ),
   scalarFunction(
     'array_ordinal',
-    [
-      'The element at a position, from 1; an error beyond the ends.',
-      '[10, 20, 30][ORDINAL(1)]',
-      '10',
-    ],
+    ['The element at a position, from 1; an error out of range.', '[10, 20, 30][ORDINAL(1)]', '10'],
     element({ base: 1, safe: false }),
   ),
   scalarFunction(
     'array_safe_ordinal',
     [
-      'The element at a position, from 1; NULL beyond the ends.',
+      'The element at a position, from 1; NULL out of range.',
       '[10, 20, 30][SAFE_ORDINAL(0)]',
       'NULL',
     ],
@@ -72,7 +68,7 @@ export const arrayFunctions: readonly ScalarFunction[] = [
   ),
   scalarFunction(
     'array_reverse',
-    ['The elements in the opposite order.', 'ARRAY_REVERSE([1, 2, 3])', '[3, 2, 1]'],
+    ['The elements in reverse order.', 'ARRAY_REVERSE([1, 2, 3])', '[3, 2, 1]'],
     {
       parameters: ['list'],
       result: listType,
@@ -83,7 +79,7 @@ export const arrayFunctions: readonly ScalarFunction[] = [
   scalarFunction(
     'array_slice',
     [
-      'The elements from one position to another, both included, from 0. A negative position counts from the end; one beyond the ends is moved to them.',
+      'The elements from one position to another, both inclusive, from 0. A negative position counts from the end; one out of range is moved to the nearest end.',
       "ARRAY_SLICE(['a', 'b', 'c', 'd'], 1, -2)",
       "['b', 'c']",
     ],
@@ -99,11 +95,7 @@ export const arrayFunctions: readonly ScalarFunction[] = [
   ),
   scalarFunction(
     'array_concat',
-    [
-      'The elements of all arrays, one array after the other.',
-      'ARRAY_CONCAT([1, 2], [3])',
-      '[1, 2, 3]',
-    ],
+    ['The elements of all arrays, concatenated.', 'ARRAY_CONCAT([1, 2], [3])', '[1, 2, 3]'],
     joinedArrays('ARRAY_CONCAT'),
     {
       ...joinedArrays('ARRAY_CONCAT'),
@@ -115,7 +107,7 @@ export const arrayFunctions: readonly ScalarFunction[] = [
   scalarFunction(
     'array_to_string',
     [
-      'The elements with a text between them. NULLs are left out, or written as the third argument.',
+      'The elements joined with a separator. NULLs are omitted, or replaced with the third argument.',
       "ARRAY_TO_STRING(['a', NULL, 'c'], '-', '?')",
       "'a-?-c'",
     ],

@@ -10,7 +10,7 @@ export const numberArrayFunctions: readonly ScalarFunction[] = [
   scalarFunction(
     'generate_array',
     [
-      'Numbers from the first up to and including the second, by steps of the third, or of 1. Empty if the steps lead away; an error for a step of 0.',
+      'Numbers from the first to the second, inclusive, with the third as the step (default 1). Empty if the step points away from the end; an error for a step of 0.',
       'GENERATE_ARRAY(1, 10, 4)',
       '[1, 5, 9]',
     ],

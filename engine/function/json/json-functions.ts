@@ -15,7 +15,7 @@ export const jsonFunctions: readonly ScalarFunction[] = [
   ...withAlias(
     ['json_value', 'json_extract_scalar'],
     [
-      'The text, number or boolean at a path of JSON, as a text; NULL if there is none, and for a null, a record and a list. The path is `$`, the whole, if not given.',
+      'The text, number or boolean at a JSON path, as a text; NULL if there is none, and for a null, a record or a list. The default path is `$`, the whole value.',
       "JSON_VALUE('{\"a\": [1, 2]}', '$.a[1]')",
       "'2'",
     ],
@@ -24,7 +24,7 @@ export const jsonFunctions: readonly ScalarFunction[] = [
   ...withAlias(
     ['json_query', 'json_extract'],
     [
-      'The JSON at a path, of a text as a text, of JSON as JSON; NULL if there is none. The path is `$`, the whole, if not given.',
+      'The JSON at a JSON path, as a text for a text and as JSON for JSON; NULL if there is none. The default path is `$`, the whole value.',
       "JSON_QUERY('{\"a\": [1, 2]}', '$.a')",
       "'[1,2]'",
     ],
@@ -33,7 +33,7 @@ export const jsonFunctions: readonly ScalarFunction[] = [
   ...withAlias(
     ['json_value_array', 'json_extract_string_array'],
     [
-      'The elements of the list at a path, as texts; NULL if there is no list, or one that holds records or lists.',
+      'The elements of the list at a path, as texts; NULL if there is no list, or if it contains records or lists.',
       'JSON_VALUE_ARRAY(\'["a", 1]\')',
       "['a', '1']",
     ],
@@ -42,7 +42,7 @@ export const jsonFunctions: readonly ScalarFunction[] = [
   ...withAlias(
     ['json_query_array', 'json_extract_array'],
     [
-      'The elements of the list at a path, each as JSON: of a text as texts, of JSON as JSON; NULL if there is no list.',
+      'The elements of the list at a path, each as JSON: texts for a text, JSON for JSON; NULL if there is no list.',
       'JSON_QUERY_ARRAY(\'{"a": [1, {"b": 2}]}\', \'$.a\')',
       "['1', '{\"b\":2}']",
     ],
@@ -51,7 +51,7 @@ export const jsonFunctions: readonly ScalarFunction[] = [
   scalarFunction(
     'to_json_string',
     [
-      'A value as a JSON text; NULL as `null`. An INT64 beyond 2^53 is a text there. With TRUE as the second argument, on several lines.',
+      'A value as JSON in a text; NULL becomes `null`. An INT64 beyond 2^53 becomes a JSON text. With TRUE as the second argument, the result has several lines.',
       "TO_JSON_STRING(STRUCT(200 AS status, ['a'] AS tags))",
       '\'{"status":200,"tags":["a"]}\'',
     ],
@@ -67,7 +67,7 @@ export const jsonFunctions: readonly ScalarFunction[] = [
   scalarFunction(
     'parse_json',
     [
-      'The JSON that a text holds; an error if it holds none.',
+      'Parses a text as JSON; an error if it is not JSON.',
       'PARSE_JSON(\'{"a": 1}\')',
       'JSON \'{"a":1}\'',
     ],
@@ -81,7 +81,7 @@ export const jsonFunctions: readonly ScalarFunction[] = [
   scalarFunction(
     'to_json',
     [
-      'A value as JSON; NULL as a JSON null. An INT64 keeps all its digits.',
+      'A value as JSON; NULL becomes a JSON null. An INT64 keeps all its digits.',
       "TO_JSON(STRUCT(1 AS a, 'x' AS b))",
       'JSON \'{"a":1,"b":"x"}\'',
     ],

@@ -33,7 +33,7 @@ export const jsonKindFunctions: readonly ScalarFunction[] = [
   scalarFunction(
     'json_keys',
     [
-      'The names of all fields of a JSON record, sorted; those of inner records with dots between.',
+      'The names of all fields of a JSON record, sorted. Fields of nested records are written with dots.',
       'JSON_KEYS(JSON \'{"b": 1, "a": {"c": 2}}\')',
       "['a', 'a.c', 'b']",
     ],
@@ -51,7 +51,7 @@ export const jsonKindFunctions: readonly ScalarFunction[] = [
   scalarFunction(
     'int64',
     [
-      'The whole number that a JSON value is; an error if it is none, or does not fit INT64.',
+      'The whole number in a JSON value; an error for other JSON values and beyond INT64.',
       "INT64(JSON '200')",
       '200',
     ],
@@ -59,13 +59,13 @@ export const jsonKindFunctions: readonly ScalarFunction[] = [
   ),
   scalarFunction(
     'float64',
-    ['The number that a JSON value is; an error if it is none.', "FLOAT64(JSON '1.5')", '1.5'],
+    ['The number in a JSON value; an error for other JSON values.', "FLOAT64(JSON '1.5')", '1.5'],
     ...asKind(FLOAT64),
   ),
   scalarFunction(
     'lax_bool',
     [
-      'The boolean that can be made of a JSON value: of the texts `true` and `false`, and of numbers, of which 0 alone is FALSE; else NULL.',
+      'A JSON value converted to a boolean: from a boolean, the texts `true` and `false`, or a number, of which only 0 is FALSE; else NULL.',
       "LAX_BOOL(JSON '0')",
       'FALSE',
     ],
@@ -74,7 +74,7 @@ export const jsonKindFunctions: readonly ScalarFunction[] = [
   scalarFunction(
     'lax_int64',
     [
-      'The whole number that can be made of a JSON value: of numbers and texts, rounded, and of booleans; else NULL.',
+      'A JSON value converted to a whole number: from a number or text, rounded, or from a boolean; else NULL.',
       'LAX_INT64(JSON \'"1.6"\')',
       '2',
     ],
@@ -83,7 +83,7 @@ export const jsonKindFunctions: readonly ScalarFunction[] = [
   scalarFunction(
     'lax_float64',
     [
-      'The number that can be made of a JSON number or text; else NULL.',
+      'A JSON number or text converted to a number; else NULL.',
       'LAX_FLOAT64(JSON \'"1.5"\')',
       '1.5',
     ],
@@ -92,7 +92,7 @@ export const jsonKindFunctions: readonly ScalarFunction[] = [
   scalarFunction(
     'lax_string',
     [
-      'The text that can be made of a JSON text, number or boolean; else NULL.',
+      'A JSON text, number or boolean converted to a text; else NULL.',
       "LAX_STRING(JSON 'true')",
       "'true'",
     ],

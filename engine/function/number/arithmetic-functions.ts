@@ -46,7 +46,7 @@ export const arithmeticFunctions: readonly ScalarFunction[] = [
   scalarFunction(
     '+',
     [
-      'The sum; of two INT64 an INT64, and an error if it does not fit. A DATE takes a number of days, a TIMESTAMP or DATETIME an INTERVAL.',
+      'The sum. For two INT64 it is an INT64, and an error on overflow. A number of days can be added to a DATE, and an INTERVAL to a TIMESTAMP or DATETIME.',
       "DATE '2026-01-31' + 1",
       "DATE '2026-02-01'",
     ],
@@ -56,7 +56,7 @@ export const arithmeticFunctions: readonly ScalarFunction[] = [
   scalarFunction(
     '-',
     [
-      'The difference, as with `+`. That of two times is an INTERVAL.',
+      'The difference, for the same types as `+`. The difference of two times is an INTERVAL.',
       "TIMESTAMP '2026-01-15 12:00:00+00' - TIMESTAMP '2026-01-15 11:30:00+00'",
       'INTERVAL 30 MINUTE',
     ],
@@ -66,7 +66,7 @@ export const arithmeticFunctions: readonly ScalarFunction[] = [
   scalarFunction(
     '*',
     [
-      'The product; of two INT64 an INT64, and an error if it does not fit. An INTERVAL takes an INT64.',
+      'The product. For two INT64 it is an INT64, and an error on overflow. An INTERVAL can be multiplied by an INT64.',
       '3 * 1.5',
       '4.5',
     ],
@@ -76,7 +76,7 @@ export const arithmeticFunctions: readonly ScalarFunction[] = [
   scalarFunction(
     '/',
     [
-      'The quotient, a FLOAT64 whatever the numbers; an error if the divisor is 0. An INTERVAL takes an INT64.',
+      'The quotient, always a FLOAT64; an error if the divisor is 0. An INTERVAL can be divided by an INT64.',
       '7 / 2',
       '3.5',
     ],
@@ -91,7 +91,7 @@ export const arithmeticFunctions: readonly ScalarFunction[] = [
   ),
   scalarFunction(
     'safe_divide',
-    ['The quotient as of `/`; NULL in place of an error.', 'SAFE_DIVIDE(1, 0)', 'NULL'],
+    ['Like `/`, but NULL instead of an error.', 'SAFE_DIVIDE(1, 0)', 'NULL'],
     {
       parameters: ['number', 'number'],
       result: FLOAT64,
@@ -102,27 +102,23 @@ export const arithmeticFunctions: readonly ScalarFunction[] = [
   ),
   scalarFunction(
     'safe_add',
-    ['The sum; NULL if it does not fit its type.', 'SAFE_ADD(9223372036854775807, 1)', 'NULL'],
+    ['The sum; NULL on overflow.', 'SAFE_ADD(9223372036854775807, 1)', 'NULL'],
     ...safeOverloads(addInt64, addFloat64),
   ),
   scalarFunction(
     'safe_subtract',
-    ['The difference; NULL if it does not fit its type.', 'SAFE_SUBTRACT(5, 7)', '-2'],
+    ['The difference; NULL on overflow.', 'SAFE_SUBTRACT(5, 7)', '-2'],
     ...safeOverloads(subtractInt64, subtractFloat64),
   ),
   scalarFunction(
     'safe_multiply',
-    [
-      'The product; NULL if it does not fit its type.',
-      'SAFE_MULTIPLY(9223372036854775807, 2)',
-      'NULL',
-    ],
+    ['The product; NULL on overflow.', 'SAFE_MULTIPLY(9223372036854775807, 2)', 'NULL'],
     ...safeOverloads(multiplyInt64, multiplyFloat64),
   ),
   scalarFunction(
     'safe_negate',
     [
-      'The number with the other sign; NULL for the least INT64, which has none.',
+      'The negated number; NULL for the least INT64, which has no opposite.',
       'SAFE_NEGATE(-9223372036854775808)',
       'NULL',
     ],
@@ -130,19 +126,19 @@ export const arithmeticFunctions: readonly ScalarFunction[] = [
   ),
   scalarFunction(
     'neg',
-    ['The number or INTERVAL with the other sign; an error for the least INT64.', '-(2 + 3)', '-5'],
+    ['The negated number or INTERVAL; an error for the least INT64.', '-(2 + 3)', '-5'],
     ...unaryOverloads(negateInt64, negateFloat64),
     ...intervalNegations,
   ),
   scalarFunction(
     'abs',
-    ['The number without its sign; an error for the least INT64.', 'ABS(-2.5)', '2.5'],
+    ['The absolute value; an error for the least INT64.', 'ABS(-2.5)', '2.5'],
     ...unaryOverloads(absoluteInt64, (value) => Math.abs(Number(value))),
   ),
   scalarFunction(
     'sign',
     [
-      '-1, 0 or 1 for a negative number, 0 or a positive number; of the type of the number.',
+      '-1, 0 or 1 for a negative number, 0 or a positive number, in the type of the number.',
       'SIGN(-2.5)',
       '-1.0',
     ],
@@ -151,7 +147,7 @@ export const arithmeticFunctions: readonly ScalarFunction[] = [
   scalarFunction(
     'mod',
     [
-      'The remainder of `DIV`, which has the sign of the first number; an error if the second is 0.',
+      'The remainder of `DIV`, with the sign of the first number; an error if the second is 0.',
       'MOD(-7, 3)',
       '-1',
     ],
@@ -159,17 +155,13 @@ export const arithmeticFunctions: readonly ScalarFunction[] = [
   ),
   scalarFunction(
     'div',
-    [
-      'The quotient of two INT64 without its fraction; an error if the divisor is 0.',
-      'DIV(-7, 2)',
-      '-3',
-    ],
+    ['The quotient of two INT64, truncated; an error if the divisor is 0.', 'DIV(-7, 2)', '-3'],
     integerOverload(divideInt64),
   ),
   scalarFunction(
     'round',
     [
-      'The nearest FLOAT64 with so many decimals (0 if not given; -2 rounds to hundreds). Halves are rounded away from 0.',
+      'The number as a FLOAT64, rounded to this many decimal places (default 0; -2 rounds to hundreds). Halves are rounded away from 0.',
       'ROUND(1250, -2)',
       '1300.0',
     ],
@@ -178,7 +170,7 @@ export const arithmeticFunctions: readonly ScalarFunction[] = [
   scalarFunction(
     'trunc',
     [
-      'The number as a FLOAT64, cut after so many decimals (0 if not given; -2 cuts to hundreds).',
+      'The number as a FLOAT64, truncated to this many decimal places (default 0; -2 truncates to hundreds).',
       'TRUNC(-2.78, 1)',
       '-2.7',
     ],
@@ -186,16 +178,12 @@ export const arithmeticFunctions: readonly ScalarFunction[] = [
   ),
   ...withAlias(
     ['ceil', 'ceiling'],
-    ['The least whole number that is not below the number, as a FLOAT64.', 'CEIL(1.2)', '2.0'],
+    ['The number rounded up to a whole number, as a FLOAT64.', 'CEIL(1.2)', '2.0'],
     wholeOverload(Math.ceil),
   ),
   scalarFunction(
     'floor',
-    [
-      'The greatest whole number that is not above the number, as a FLOAT64.',
-      'FLOOR(-1.2)',
-      '-2.0',
-    ],
+    ['The number rounded down to a whole number, as a FLOAT64.', 'FLOOR(-1.2)', '-2.0'],
     wholeOverload(Math.floor),
   ),
 ];

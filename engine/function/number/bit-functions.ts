@@ -10,29 +10,25 @@ import { canonicalInteger } from './int64.ts';
 export const bitFunctions: readonly ScalarFunction[] = [
   bitwise(
     '&',
-    ['The bits that are 1 in both, of two INT64 or of BYTES of one length.', '6 & 3', '2'],
+    ['Bitwise AND of two INT64, or of BYTES of the same length.', '6 & 3', '2'],
     (left, right) => left & right,
     (left, right) => left & right,
   ),
   bitwise(
     '|',
-    ['The bits that are 1 in one or both, of two INT64 or of BYTES of one length.', '6 | 3', '7'],
+    ['Bitwise OR of two INT64, or of BYTES of the same length.', '6 | 3', '7'],
     (left, right) => left | right,
     (left, right) => left | right,
   ),
   bitwise(
     '^',
-    [
-      'The bits that are 1 in one of the two alone, of two INT64 or of BYTES of one length.',
-      '6 ^ 3',
-      '5',
-    ],
+    ['Bitwise XOR of two INT64, or of BYTES of the same length.', '6 ^ 3', '5'],
     (left, right) => left ^ right,
     (left, right) => left ^ right,
   ),
   scalarFunction(
     '~',
-    ['Every bit turned over, of an INT64 or of BYTES.', '~5', '-6'],
+    ['Bitwise NOT of an INT64 or of BYTES.', '~5', '-6'],
     {
       parameters: [INT64],
       result: INT64,
@@ -49,7 +45,7 @@ export const bitFunctions: readonly ScalarFunction[] = [
   shift(
     '<<',
     [
-      'The bits moved to the left; zeros come in, and what leaves the 64 bits is lost. An error for a negative count.',
+      'The bits shifted left, filled with zeros; bits beyond the 64 are lost. An error for a negative count.',
       '1 << 10',
       '1024',
     ],
@@ -59,7 +55,7 @@ export const bitFunctions: readonly ScalarFunction[] = [
   shift(
     '>>',
     [
-      'The bits moved to the right; zeros come in, also in place of the sign. An error for a negative count.',
+      'The bits shifted right, filled with zeros, even for negative numbers. An error for a negative count.',
       '-1 >> 60',
       '15',
     ],

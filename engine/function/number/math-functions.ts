@@ -11,7 +11,12 @@ import type { Int64 } from './int64.ts';
 
 /** FLOAT64 in, FLOAT64 out. A finite number has a finite answer, or none, which is an error; an infinity without one gives NaN. */
 export const mathFunctions: readonly ScalarFunction[] = [
-  unary('sqrt', ['Square root; an error below 0.', 'SQRT(2.25)', '1.5'], rootOf, 'at least 0'),
+  unary(
+    'sqrt',
+    ['Square root; an error for a negative number.', 'SQRT(2.25)', '1.5'],
+    rootOf,
+    'at least 0',
+  ),
   unary('cbrt', ['Cube root.', 'CBRT(-8)', '-2.0'], Math.cbrt),
   unary(
     'exp',
@@ -24,20 +29,20 @@ export const mathFunctions: readonly ScalarFunction[] = [
   ),
   unary(
     'ln',
-    ['Natural logarithm; an error for 0 and below.', 'LN(1)', '0.0'],
+    ['Natural logarithm; an error for 0 and negative numbers.', 'LN(1)', '0.0'],
     Math.log,
     'greater than 0',
   ),
   unary(
     'log10',
-    ['Logarithm to the base 10; an error for 0 and below.', 'LOG10(1000)', '3.0'],
+    ['Logarithm to base 10; an error for 0 and negative numbers.', 'LOG10(1000)', '3.0'],
     Math.log10,
     'greater than 0',
   ),
   scalarFunction(
     'log',
     [
-      'Logarithm to the base given, or the natural one. An error for a number of 0 and below, and for the bases 0, 1 and below 0.',
+      'Logarithm to the given base (default e). An error for 0 and negative numbers, and for a base of 1 or at most 0.',
       'LOG(8, 2)',
       '3.0',
     ],
@@ -52,7 +57,7 @@ export const mathFunctions: readonly ScalarFunction[] = [
   ...withAlias(
     ['pow', 'power'],
     [
-      'The first number to the power of the second; an error if that is no real number or does not fit FLOAT64.',
+      'The first number to the power of the second; an error if the result is not real or does not fit FLOAT64.',
       'POW(2, 10)',
       '1024.0',
     ],
@@ -61,7 +66,7 @@ export const mathFunctions: readonly ScalarFunction[] = [
   binary(
     'ieee_divide',
     [
-      'The quotient as IEEE 754 has it: infinity or NaN, and no error, if the divisor is 0.',
+      'The quotient by IEEE 754: infinity or NaN instead of an error if the divisor is 0.',
       'IEEE_DIVIDE(1, 0)',
       "CAST('inf' AS FLOAT64)",
     ],
@@ -119,7 +124,7 @@ export const mathFunctions: readonly ScalarFunction[] = [
   unary(
     'acosh',
     [
-      'Number from 0 on with this hyperbolic cosine; an error below 1.',
+      'Non-negative number with this hyperbolic cosine; an error below 1.',
       'ROUND(ACOSH(2), 3)',
       '1.317',
     ],
@@ -129,7 +134,7 @@ export const mathFunctions: readonly ScalarFunction[] = [
   unary(
     'atanh',
     [
-      'Number with this hyperbolic tangent; an error for -1 and below, and for 1 and above.',
+      'Number with this hyperbolic tangent; an error outside (-1, 1).',
       'ROUND(ATANH(0.5), 3)',
       '0.549',
     ],
@@ -177,13 +182,13 @@ export const mathFunctions: readonly ScalarFunction[] = [
   ),
   numberTest(
     'is_inf',
-    ['Whether a number is an infinity, of either sign.', "IS_INF(CAST('-inf' AS FLOAT64))", 'TRUE'],
+    ['Whether a number is infinite, with either sign.', "IS_INF(CAST('-inf' AS FLOAT64))", 'TRUE'],
     (value) => Math.abs(value) === Number.POSITIVE_INFINITY,
   ),
   scalarFunction(
     'range_bucket',
     [
-      'How many of the ascending bounds are at most the value, which numbers its bucket from 0. NULL for NaN; an error if the bounds descend or hold a NULL.',
+      'The number of ascending bounds that are at most the value, which is the index of its bucket. NULL for NaN; an error if the bounds descend or contain a NULL.',
       'RANGE_BUCKET(25, [10, 20, 30])',
       '2',
     ],

@@ -9,7 +9,7 @@ import { bufferOfBytes, bytesOfBuffer, lenientTextOfBytes } from './byte-text.ts
 export const byteFunctions: readonly ScalarFunction[] = [
   textOf(
     'to_hex',
-    ['BYTES as hexadecimal digits, in lower case.', "TO_HEX(b'\\xff\\x00')", "'ff00'"],
+    ['BYTES as lower-case hexadecimal digits.', "TO_HEX(b'\\xff\\x00')", "'ff00'"],
     (bytes) => bufferOfBytes(bytes).toString('hex'),
   ),
   textOf('to_base64', ['BYTES in base 64, padded.', "TO_BASE64(b'weir')", "'d2Vpcg=='"], (bytes) =>
@@ -19,7 +19,7 @@ export const byteFunctions: readonly ScalarFunction[] = [
   textOf(
     'safe_convert_bytes_to_string',
     [
-      'The text that BYTES hold in UTF-8; what is not UTF-8 becomes U+FFFD.',
+      'BYTES decoded as UTF-8; invalid parts become U+FFFD.',
       "SAFE_CONVERT_BYTES_TO_STRING(b'a\\xff')",
       "'a\\ufffd'",
     ],
@@ -28,7 +28,7 @@ export const byteFunctions: readonly ScalarFunction[] = [
   bytesOf(
     'from_hex',
     [
-      'BYTES of hexadecimal digits; a 0 is put before an odd number of them. An error for another text.',
+      'BYTES from hexadecimal digits, with a leading 0 added to an odd number of them. An error for other characters.',
       "FROM_HEX('FF0')",
       "b'\\x0f\\xf0'",
     ],
@@ -37,7 +37,7 @@ export const byteFunctions: readonly ScalarFunction[] = [
   bytesOf(
     'from_base64',
     [
-      'BYTES of a text in base 64, whose padding may be left out. An error for another text.',
+      'BYTES from a base64 text, with or without padding. An error for other texts.',
       "FROM_BASE64('d2Vpcg==')",
       "b'weir'",
     ],
@@ -46,7 +46,7 @@ export const byteFunctions: readonly ScalarFunction[] = [
   bytesOf(
     'from_base32',
     [
-      'BYTES of a text in base 32, with its padding. An error for another text.',
+      'BYTES from a base32 text with padding. An error for other texts.',
       "FROM_BASE32('MFRGG===')",
       "b'abc'",
     ],

@@ -10,7 +10,7 @@ export const codePointFunctions: readonly ScalarFunction[] = [
   scalarFunction(
     'ascii',
     [
-      'Code of the first character; 0 for an empty text, an error if it is not of ASCII.',
+      'The ASCII code of the first character; 0 for an empty text, an error for a non-ASCII character.',
       "ASCII('A')",
       '65',
     ],
@@ -32,7 +32,7 @@ export const codePointFunctions: readonly ScalarFunction[] = [
   ),
   scalarFunction(
     'unicode',
-    ['Unicode code point of the first character; 0 for an empty text.', "UNICODE('é')", '233'],
+    ['The Unicode code point of the first character; 0 for an empty text.', "UNICODE('é')", '233'],
     {
       parameters: [STRING],
       result: INT64,
@@ -42,7 +42,7 @@ export const codePointFunctions: readonly ScalarFunction[] = [
   ),
   scalarFunction(
     'chr',
-    ['The character with a Unicode code point; an error if there is none.', 'CHR(233)', "'é'"],
+    ['The character with this Unicode code point; an error if there is none.', 'CHR(233)', "'é'"],
     {
       parameters: [INT64],
       result: STRING,
@@ -53,7 +53,7 @@ export const codePointFunctions: readonly ScalarFunction[] = [
   scalarFunction(
     'to_code_points',
     [
-      'Unicode code points of all characters of a text, or the numbers of all bytes.',
+      'The Unicode code points of a text, or the numbers of BYTES, as an array.',
       "TO_CODE_POINTS('hé')",
       '[104, 233]',
     ],

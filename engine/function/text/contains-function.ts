@@ -16,7 +16,7 @@ export const containsFunctions: readonly ScalarFunction[] = [
   scalarFunction(
     'contains_substr',
     [
-      'Whether a text stands in a value, be it in upper or lower case: in a text, or in some field or element of a record, list or JSON. Names of fields do not count. An error if the text is NULL.',
+      'Whether a value contains a text, ignoring case. A record, list or JSON value is searched in all its fields and elements, without field names. An error if the text is NULL.',
       "CONTAINS_SUBSTR('Not Found', 'found')",
       'TRUE',
     ],

@@ -13,7 +13,7 @@ export const fillFunctions: readonly ScalarFunction[] = [
   padding(
     'lpad',
     [
-      'The text or BYTES at the length given: filled at the start with spaces, or with the third argument, or cut at the end. An error for a negative length.',
+      'The text or BYTES at the given length: padded at the start with spaces or the third argument, or cut at the end. An error for a negative length.',
       "LPAD('7', 3, '0')",
       "'007'",
     ],
@@ -21,13 +21,13 @@ export const fillFunctions: readonly ScalarFunction[] = [
   ),
   padding(
     'rpad',
-    ['As `LPAD`, but filled at the end.', "RPAD('a', 4, '.-')", "'a.-.'"],
+    ['Like `LPAD`, but padded at the end.', "RPAD('a', 4, '.-')", "'a.-.'"],
     (text, fill) => text + fill,
   ),
   scalarFunction(
     'repeat',
     [
-      `The text or BYTES so many times; an error for a negative number, and for more than ${MADE_TEXT_LENGTH_MAX} characters.`,
+      `The text or BYTES repeated this many times; an error for a negative number, and for more than ${MADE_TEXT_LENGTH_MAX} characters.`,
       "REPEAT('ab', 3)",
       "'ababab'",
     ],

@@ -18,7 +18,7 @@ export const formatFunctions: readonly ScalarFunction[] = [
   scalarFunction(
     'format',
     [
-      'A text with values in the places of a pattern: `%s` for a text, `%d` for a whole number, `%.2f` for a number with two decimals, `%t` for any value, `%T` for any value as SQL writes it, and others of C. NULL if a value is NULL, but for `%t`, `%T`, `%p` and `%P`, which write it.',
+      'Formats values with a format string: `%s` for a text, `%d` for a whole number, `%.2f` for two decimal places, `%t` for any value, `%T` for any value as an SQL literal, and others as in C. NULL if a value is NULL, except for `%t`, `%T`, `%p` and `%P`, which write it.',
       "FORMAT('%s took %.1f ms', 'GET', 12.34)",
       "'GET took 12.3 ms'",
     ],
@@ -64,7 +64,10 @@ function format(
     checkTextSize('FORMAT', text.length);
   }
   if (queue.next().done !== true) {
-    throw new QueryError('query_failed', 'FORMAT has more arguments than its pattern has places');
+    throw new QueryError(
+      'query_failed',
+      'FORMAT has more arguments than its format string has specifiers',
+    );
   }
   return isNull ? null : text;
 }
@@ -98,7 +101,10 @@ function starOf(queue: Iterator<Argument>, place: FormatPlace): number | null {
 function next(queue: Iterator<Argument>, place: FormatPlace): Argument {
   const { value, done } = queue.next();
   if (done === true) {
-    throw new QueryError('query_failed', `FORMAT has no argument for the place %${place.letter}`);
+    throw new QueryError(
+      'query_failed',
+      `FORMAT has no argument for the specifier %${place.letter}`,
+    );
   }
   return value as Argument;
 }

@@ -38,7 +38,7 @@ export function parseFormat(pattern: string): readonly FormatPiece[] {
     if (whole === undefined || !'dioxXfFeEgGstTpP%'.includes(letter!)) {
       throw new QueryError(
         'query_failed',
-        'FORMAT takes places such as %d, %s, %t and %10.2f, and %% for a percent sign; ' +
+        'FORMAT allows specifiers such as %d, %s, %t and %10.2f, and %% for a percent sign; ' +
           `got ${JSON.stringify(pattern.slice(percent, percent + 16))}`,
       );
     }

@@ -30,7 +30,7 @@ export const hashFunctions: readonly ScalarFunction[] = [
   scalarFunction(
     'farm_fingerprint',
     [
-      'FarmHash Fingerprint64 of BYTES or of the UTF-8 of a text, as an INT64. It never changes, so it fits for samples.',
+      'FarmHash Fingerprint64 of BYTES or of a text in UTF-8, as an INT64. It never changes, so it is suitable for sampling.',
       "FARM_FINGERPRINT('abc')",
       '2640714258260161385',
     ],

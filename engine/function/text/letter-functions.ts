@@ -32,7 +32,7 @@ export const letterFunctions: readonly ScalarFunction[] = [
   scalarFunction(
     'translate',
     [
-      'The text with each character of the second argument replaced by the one at this place of the third, or removed if there is none.',
+      'The text with each character of the second argument replaced by the character at the same position of the third, or removed if there is none.',
       "TRANSLATE('(a)', '()', '[]')",
       "'[a]'",
     ],
@@ -46,7 +46,7 @@ export const letterFunctions: readonly ScalarFunction[] = [
   scalarFunction(
     'soundex',
     [
-      'The first letter of a text and three digits for the sounds after it; empty if the text has no ASCII letter.',
+      'The Soundex code: the first letter and three digits for the sounds after it; empty without an ASCII letter.',
       "SOUNDEX('Robert')",
       "'R163'",
     ],
@@ -60,7 +60,7 @@ export const letterFunctions: readonly ScalarFunction[] = [
   scalarFunction(
     'normalize',
     [
-      'The text in a Unicode normal form: `NFC` if none is given, `NFD`, `NFKC` or `NFKD`. It makes equal what looks equal.',
+      'The text in a Unicode normal form: `NFC` (default), `NFD`, `NFKC` or `NFKD`. Texts that look the same become equal.',
       "NORMALIZE('e\\u0301') = 'é'",
       'TRUE',
     ],
@@ -68,17 +68,13 @@ export const letterFunctions: readonly ScalarFunction[] = [
   ),
   scalarFunction(
     'normalize_and_casefold',
-    [
-      'As `NORMALIZE`, and upper and lower case become one.',
-      "NORMALIZE_AND_CASEFOLD('Straße')",
-      "'strasse'",
-    ],
+    ['Like `NORMALIZE`, and case-folded.', "NORMALIZE_AND_CASEFOLD('Straße')", "'strasse'"],
     normalizing(caseFold),
   ),
   scalarFunction(
     'edit_distance',
     [
-      'How many characters to insert, remove or replace to make one text the other (Levenshtein). The third argument is the greatest answer.',
+      'The Levenshtein distance: how many characters to insert, remove or replace to make the texts equal. The third argument limits the result.',
       "EDIT_DISTANCE('kitten', 'sitting')",
       '3',
     ],
@@ -91,7 +87,7 @@ export const letterFunctions: readonly ScalarFunction[] = [
         if (max !== undefined && max < 0) {
           throw new QueryError(
             'query_failed',
-            `EDIT_DISTANCE takes a greatest distance of at least 0; got ${max}`,
+            `EDIT_DISTANCE takes a maximum distance of at least 0; got ${max}`,
           );
         }
         const distance = editDistance(charactersOf(left), charactersOf(right));

@@ -10,7 +10,7 @@ export const netFunctions: readonly ScalarFunction[] = [
   scalarFunction(
     'net.host',
     [
-      'The host of a URL, as it is written there, without the port; NULL if there is none. The scheme may be missing.',
+      'The host of a URL as written, without the port; NULL if there is none. The scheme is optional.',
       "NET.HOST('https://api.example.com:8080/rest')",
       "'api.example.com'",
     ],
@@ -24,7 +24,7 @@ export const netFunctions: readonly ScalarFunction[] = [
   scalarFunction(
     'net.ip_from_string',
     [
-      'The bytes of an IP address: 4 of IPv4, 16 of IPv6. An error for another text.',
+      'An IP address as BYTES: 4 for IPv4, 16 for IPv6. An error for other texts.',
       "NET.IP_FROM_STRING('10.0.0.1')",
       "b'\\x0a\\x00\\x00\\x01'",
     ],
@@ -45,7 +45,7 @@ export const netFunctions: readonly ScalarFunction[] = [
   scalarFunction(
     'net.safe_ip_from_string',
     [
-      'As `NET.IP_FROM_STRING`; NULL in place of an error.',
+      'Like `NET.IP_FROM_STRING`, but NULL instead of an error.',
       "NET.SAFE_IP_FROM_STRING('10.0.0')",
       'NULL',
     ],
@@ -59,7 +59,7 @@ export const netFunctions: readonly ScalarFunction[] = [
   scalarFunction(
     'net.ip_to_string',
     [
-      'The IP address of 4 or 16 bytes as a text; an error for another number of bytes.',
+      'The IP address of 4 or 16 bytes as a text; an error for other lengths.',
       "NET.IP_TO_STRING(b'\\x0a\\x00\\x00\\x01')",
       "'10.0.0.1'",
     ],
@@ -76,7 +76,7 @@ export const netFunctions: readonly ScalarFunction[] = [
   scalarFunction(
     'net.ip_net_mask',
     [
-      'The mask of a network, of 4 or 16 bytes: as many ones as the second argument says, then zeros.',
+      'The network mask of this many bytes (4 or 16) and this prefix length.',
       'NET.IP_TO_STRING(NET.IP_NET_MASK(4, 24))',
       "'255.255.255.0'",
     ],
@@ -96,7 +96,7 @@ export const netFunctions: readonly ScalarFunction[] = [
   scalarFunction(
     'net.ip_trunc',
     [
-      'The address of the network that an IP address lies in, whose mask has so many ones.',
+      'The network address of an IP address, given the prefix length.',
       "NET.IP_TO_STRING(NET.IP_TRUNC(NET.IP_FROM_STRING('10.1.2.3'), 16))",
       "'10.1.0.0'",
     ],
@@ -118,7 +118,7 @@ export const netFunctions: readonly ScalarFunction[] = [
   scalarFunction(
     'net.ipv4_from_int64',
     [
-      'The 4 bytes of an IPv4 address that is given as a number; an error if it does not fit 32 bits.',
+      'The IPv4 address of a number, as 4 bytes; an error beyond 32 bits.',
       'NET.IPV4_FROM_INT64(256)',
       "b'\\x00\\x00\\x01\\x00'",
     ],
@@ -137,7 +137,7 @@ export const netFunctions: readonly ScalarFunction[] = [
   scalarFunction(
     'net.ipv4_to_int64',
     [
-      'An IPv4 address of 4 bytes as a number; an error for another number of bytes.',
+      'The number of an IPv4 address of 4 bytes; an error for other lengths.',
       "NET.IPV4_TO_INT64(b'\\x00\\x00\\x01\\x00')",
       '256',
     ],

@@ -11,7 +11,7 @@ import { compileRegex } from './regular-expression.ts';
 import { checkTextSize } from './text-size.ts';
 
 const EXTRACT_DOC: FunctionDoc = [
-  'The part of a text or BYTES that matches an RE2 pattern, or its group if it has one; NULL if none matches. The third argument says from which position on, the fourth which match. An error for more than one group.',
+  'The part of a text or BYTES that matches an RE2 pattern, or the pattern’s group if it has one; NULL without a match. The third argument is the position to start from, the fourth the occurrence. An error for more than one group.',
   "REGEXP_EXTRACT('/rest/v12', r'/v(\\d+)')",
   "'12'",
 ];
@@ -20,7 +20,7 @@ export const regexFunctions: readonly ScalarFunction[] = [
   scalarFunction(
     'regexp_contains',
     [
-      'Whether some part of a text or BYTES matches an RE2 pattern. `^` and `$` tie the pattern to the ends.',
+      'Whether a part of a text or BYTES matches an RE2 pattern. `^` and `$` anchor the pattern to the ends.',
       "REGEXP_CONTAINS('/rest/v12', r'/v\\d+')",
       'TRUE',
     ],
@@ -40,7 +40,7 @@ export const regexFunctions: readonly ScalarFunction[] = [
   scalarFunction(
     'regexp_extract_all',
     [
-      'All parts that match an RE2 pattern, or its group if it has one, in order; an empty array if there are none.',
+      'All parts that match an RE2 pattern, or the pattern’s group if it has one, in order; an empty array without a match.',
       "REGEXP_EXTRACT_ALL('a1 b22', r'\\d+')",
       "['1', '22']",
     ],
@@ -54,7 +54,7 @@ export const regexFunctions: readonly ScalarFunction[] = [
   scalarFunction(
     'regexp_instr',
     [
-      'Position at which the part that matches an RE2 pattern (its group if it has one) begins, from 1; 0 if none does. The third argument says from which position on, the fourth which match; 1 as the fifth asks for the position after it.',
+      'The position, from 1, of the part that matches an RE2 pattern, or the pattern’s group if it has one; 0 without a match. The third argument is the position to start from, the fourth the occurrence; a fifth argument of 1 gives the position after the match.',
       "REGEXP_INSTR('user=42', r'\\d+')",
       '6',
     ],
@@ -63,7 +63,7 @@ export const regexFunctions: readonly ScalarFunction[] = [
   scalarFunction(
     'regexp_replace',
     [
-      'The text with all parts that match an RE2 pattern replaced. In the replacement `\\0` is the match, `\\1` to `\\9` are its groups.',
+      'The text with all matches of an RE2 pattern replaced. In the replacement `\\0` is the match, and `\\1` to `\\9` are its groups.',
       "REGEXP_REPLACE('id=4 id=7', r'id=(\\d)', r'#\\1')",
       "'#4 #7'",
     ],
@@ -246,7 +246,7 @@ function replacementOf(replacement: string, groupCount: number): readonly Replac
   if (missing !== undefined) {
     throw new QueryError(
       'query_failed',
-      `REGEXP_REPLACE knows ${groupCount} groups of the pattern; the replacement asks for group ${missing}`,
+      `REGEXP_REPLACE has ${groupCount} groups in its pattern; the replacement refers to group ${missing}`,
     );
   }
   return pieces;
@@ -258,7 +258,7 @@ function parseReplacement(replacement: string): readonly ReplacementPiece[] {
     if (token === '\\') {
       throw new QueryError(
         'query_failed',
-        `in a replacement a backslash stands before a digit or a backslash; got ${JSON.stringify(replacement.slice(0, 256))}`,
+        `in a replacement a backslash must precede a digit or a backslash; got ${JSON.stringify(replacement.slice(0, 256))}`,
       );
     }
     if (token === '\\\\') pieces.push('\\');

@@ -10,7 +10,7 @@ export const searchFunctions: readonly ScalarFunction[] = [
   scalarFunction(
     'strpos',
     [
-      'Position at which the second text or BYTES first stands in the first, from 1; 0 if it does not.',
+      'The position, from 1, at which the second text or BYTES first occurs in the first; 0 if it does not.',
       "STRPOS('a/b/c', '/')",
       '2',
     ],
@@ -24,7 +24,7 @@ export const searchFunctions: readonly ScalarFunction[] = [
   scalarFunction(
     'instr',
     [
-      'As `STRPOS`, from the position of the third argument on (backwards if it is negative and so counts from the end); the fourth says which occurrence, the first if not given.',
+      'Like `STRPOS`, starting from the position in the third argument; a negative one counts from the end and searches backwards. The fourth argument is the occurrence (default 1).',
       "INSTR('a/b/c', '/', -1)",
       '4',
     ],

@@ -15,7 +15,7 @@ export const textFunctions: readonly ScalarFunction[] = [
   scalarFunction(
     '||',
     [
-      'The two texts, BYTES or arrays, one after the other. Numbers, conditions and times become texts.',
+      'Two texts, BYTES or arrays, concatenated. Numbers, booleans and times are converted to texts.',
       "'/rest' || '/v1'",
       "'/rest/v1'",
     ],
@@ -25,7 +25,7 @@ export const textFunctions: readonly ScalarFunction[] = [
   scalarFunction(
     'concat',
     [
-      'All texts or BYTES, one after the other. Numbers, conditions and times become texts.',
+      'All texts or BYTES, concatenated. Numbers, booleans and times are converted to texts.',
       "CONCAT('v', 1, '.', 2)",
       "'v1.2'",
     ],
@@ -33,7 +33,7 @@ export const textFunctions: readonly ScalarFunction[] = [
   ),
   scalarFunction(
     'lower',
-    ['The text in lower case; of BYTES the ASCII letters alone change.', "LOWER('GET')", "'get'"],
+    ['The text in lower case; in BYTES only ASCII letters change.', "LOWER('GET')", "'get'"],
     textToText(
       [STRING],
       typed((text: string) => text.toLowerCase()),
@@ -47,11 +47,7 @@ export const textFunctions: readonly ScalarFunction[] = [
   ),
   scalarFunction(
     'upper',
-    [
-      'The text in upper case; of BYTES the ASCII letters alone change.',
-      "UPPER('straße')",
-      "'STRASSE'",
-    ],
+    ['The text in upper case; in BYTES only ASCII letters change.', "UPPER('straße')", "'STRASSE'"],
     textToText(
       [STRING],
       typed((text: string) => text.toUpperCase()),
@@ -65,17 +61,17 @@ export const textFunctions: readonly ScalarFunction[] = [
   ),
   scalarFunction(
     'length',
-    ['Number of characters of a text, or of bytes of BYTES.', "LENGTH('añb')", '3'],
+    ['The number of characters of a text, or of bytes of BYTES.', "LENGTH('añb')", '3'],
     ...textAndBytes(textToNumber([STRING], typed(characterCount))),
   ),
   ...withAlias(
     ['char_length', 'character_length'],
-    ['Number of characters of a text.', "CHAR_LENGTH('añb')", '3'],
+    ['The number of characters of a text.', "CHAR_LENGTH('añb')", '3'],
     textToNumber([STRING], typed(characterCount)),
   ),
   ...withAlias(
     ['byte_length', 'octet_length'],
-    ['Number of bytes of BYTES, or of a text in UTF-8.', "BYTE_LENGTH('añb')", '4'],
+    ['The number of bytes of BYTES, or of a text in UTF-8.', "BYTE_LENGTH('añb')", '4'],
     textToNumber(
       [STRING],
       typed((text: string) => Buffer.byteLength(text)),
@@ -95,7 +91,7 @@ export const textFunctions: readonly ScalarFunction[] = [
   scalarFunction(
     'replace',
     [
-      'The text with the second argument replaced by the third wherever it stands; unchanged if the second is empty.',
+      'The text with every occurrence of the second argument replaced by the third; unchanged if the second is empty.',
       "REPLACE('a.b.c', '.', '/')",
       "'a/b/c'",
     ],
@@ -104,7 +100,7 @@ export const textFunctions: readonly ScalarFunction[] = [
   ...withAlias(
     ['substr', 'substring'],
     [
-      'Part of a text or BYTES: from a position, counted from 1, or from the end if negative, and as long as the third argument, or to the end. An error for a negative length.',
+      'The part of a text or BYTES from a position, from 1 or, if negative, from the end, with the length in the third argument, or to the end. An error for a negative length.',
       "SUBSTR('postgres', -4, 2)",
       "'gr'",
     ],
@@ -116,7 +112,7 @@ export const textFunctions: readonly ScalarFunction[] = [
   scalarFunction(
     'left',
     [
-      'The first characters of a text, or bytes of BYTES; an error for a negative number of them.',
+      'The first characters of a text, or bytes of BYTES; an error for a negative number.',
       "LEFT('postgres', 4)",
       "'post'",
     ],
@@ -125,7 +121,7 @@ export const textFunctions: readonly ScalarFunction[] = [
   scalarFunction(
     'right',
     [
-      'The last characters of a text, or bytes of BYTES; an error for a negative number of them.',
+      'The last characters of a text, or bytes of BYTES; an error for a negative number.',
       "RIGHT('postgres', 4)",
       "'gres'",
     ],
@@ -136,7 +132,7 @@ export const textFunctions: readonly ScalarFunction[] = [
   scalarFunction(
     'split',
     [
-      'The parts of a text between the separators, commas if none is given. An empty separator splits it into characters.',
+      'The parts of a text between separators (default: a comma). An empty separator splits it into characters.',
       "SPLIT('/rest/v1', '/')",
       "['', 'rest', 'v1']",
     ],
@@ -145,7 +141,7 @@ export const textFunctions: readonly ScalarFunction[] = [
   ),
   scalarFunction(
     'reverse',
-    ['The characters or bytes in the opposite order.', "REVERSE('abc')", "'cba'"],
+    ['The characters or bytes in reverse order.', "REVERSE('abc')", "'cba'"],
     ...textAndBytes(
       textToText(
         [STRING],

@@ -8,14 +8,14 @@ export const trimFunctions: readonly ScalarFunction[] = [
   trimming(
     'trim',
     [
-      'The text without white space at both ends, or without any characters of the second argument there. BYTES need the second argument.',
+      'The text without white space at both ends, or without the characters of the second argument. BYTES need the second argument.',
       "TRIM('/rest/v1/', '/')",
       "'rest/v1'",
     ],
     (text, set) => trimStart(trimEnd(text, set), set),
   ),
-  trimming('ltrim', ['As `TRIM`, at the start alone.', "LTRIM('007', '0')", "'7'"], trimStart),
-  trimming('rtrim', ['As `TRIM`, at the end alone.', "RTRIM('line\\n')", "'line'"], trimEnd),
+  trimming('ltrim', ['Like `TRIM`, at the start only.', "LTRIM('007', '0')", "'7'"], trimStart),
+  trimming('rtrim', ['Like `TRIM`, at the end only.', "RTRIM('line\\n')", "'line'"], trimEnd),
 ];
 
 type Trim = (text: string, set: ReadonlySet<string> | undefined) => string;

@@ -15,7 +15,7 @@ const findPart = partFinder('GENERATE_DATE_ARRAY', STEP_PARTS);
 export const GENERATE_DATE_ARRAY: ScalarFunction = scalarFunction(
   'generate_date_array',
   [
-    'Days from the first up to and including the second, by steps of an INTERVAL of one part, `DAY` to `YEAR`, or of a day. Each step starts from the element before, so a day that a short month moved stays there.',
+    'Days from the first to the second, inclusive, with an INTERVAL of `DAY` to `YEAR` as the step (default one day). Each step starts from the previous element, so a day that a short month moved stays moved.',
     "GENERATE_DATE_ARRAY('2026-01-31', '2026-03-31', INTERVAL 1 MONTH)",
     "[DATE '2026-01-31', DATE '2026-02-28', DATE '2026-03-28']",
   ],

@@ -28,7 +28,7 @@ import { localUs, zoneNamed } from './time-zone.ts';
 export const EXTRACT: ScalarFunction = scalarFunction(
   'extract',
   [
-    'A part of a time or INTERVAL as an INT64, of a TIMESTAMP in UTC or in the time zone. `DAYOFWEEK` is 1 on Sundays; `DATE`, `TIME` and `DATETIME` are parts, too.',
+    'A part of a time or INTERVAL as an INT64; of a TIMESTAMP in UTC or the given time zone. `DAYOFWEEK` is 1 on Sundays. `DATE`, `TIME` and `DATETIME` are parts, too.',
     "EXTRACT(HOUR FROM TIMESTAMP '2026-01-15 12:34:56+00')",
     '12',
   ],

@@ -52,7 +52,7 @@ export const intervalFunctions: readonly ScalarFunction[] = [
   scalarFunction(
     'make_interval',
     [
-      'An INTERVAL of so many years, months, days, hours, minutes and seconds; what is left out is 0.',
+      'An INTERVAL of years, months, days, hours, minutes and seconds, each 0 by default.',
       'MAKE_INTERVAL(0, 0, 1, 12)',
       "INTERVAL '1 12' DAY TO HOUR",
     ],
@@ -67,7 +67,7 @@ export const intervalFunctions: readonly ScalarFunction[] = [
   scalarFunction(
     'justify_hours',
     [
-      'The INTERVAL with each 24 hours turned into a day.',
+      'The INTERVAL with every 24 hours converted to a day.',
       'JUSTIFY_HOURS(INTERVAL 30 HOUR)',
       "INTERVAL '1 6' DAY TO HOUR",
     ],
@@ -76,7 +76,7 @@ export const intervalFunctions: readonly ScalarFunction[] = [
   scalarFunction(
     'justify_days',
     [
-      'The INTERVAL with each 30 days turned into a month.',
+      'The INTERVAL with every 30 days converted to a month.',
       'JUSTIFY_DAYS(INTERVAL 45 DAY)',
       "INTERVAL '1 15' MONTH TO DAY",
     ],
@@ -85,7 +85,7 @@ export const intervalFunctions: readonly ScalarFunction[] = [
   scalarFunction(
     'justify_interval',
     [
-      'As `JUSTIFY_HOURS` and then `JUSTIFY_DAYS`, so that years, days and time have one sign.',
+      '`JUSTIFY_HOURS` followed by `JUSTIFY_DAYS`, so that years, days and time have the same sign.',
       'JUSTIFY_INTERVAL(INTERVAL 1000 HOUR)',
       "INTERVAL '0-1 11 16:0:0' YEAR TO SECOND",
     ],

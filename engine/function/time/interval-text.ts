@@ -135,7 +135,7 @@ function amountOf(digits: string, unit: TimeUnit): Amounts {
 /** Throws for digits beyond microseconds that are not 0: an INTERVAL would be another than the text says. */
 function secondFraction(digits: string): Amounts {
   if (/[1-9]/.test(digits.slice(6))) {
-    const sentence = `an INTERVAL has microseconds at most; got ${digits.length} digits of a second's fraction, ${digits}`;
+    const sentence = `an INTERVAL has at most microseconds; got ${digits.length} digits of a fraction of a second, ${digits}`;
     throw new QueryError('query_failed', sentence);
   }
   return { ...NOTHING, us: BigInt(digits.slice(0, 6).padEnd(6, '0')) };

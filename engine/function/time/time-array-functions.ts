@@ -16,7 +16,7 @@ export const timeArrayFunctions: readonly ScalarFunction[] = [
   scalarFunction(
     'generate_timestamp_array',
     [
-      'Times from the first up to and including the second, by steps of an INTERVAL of one part, `DAY` or shorter. Empty if the steps lead away; an error for a step of 0.',
+      'Times from the first to the second, inclusive, with an INTERVAL of `DAY` or shorter as the step. Empty if the step points away from the end; an error for a step of 0.',
       "GENERATE_TIMESTAMP_ARRAY('2026-01-15 10:00:00', '2026-01-15 12:00:00', INTERVAL 2 HOUR)",
       "[TIMESTAMP '2026-01-15 10:00:00', TIMESTAMP '2026-01-15 12:00:00']",
     ],

@@ -21,7 +21,7 @@ export const timeBucketFunctions: readonly ScalarFunction[] = [
   bucketing(
     'timestamp_bucket',
     [
-      'The start of the bucket that a time lies in. Buckets are an INTERVAL of days and time wide and begin at the third argument, or at 1950-01-01.',
+      'The start of the bucket that contains a time. Buckets are as wide as the INTERVAL of days and time, and start at the third argument (default 1950-01-01).',
       "TIMESTAMP_BUCKET(TIMESTAMP '2026-01-15 12:34:00+00', INTERVAL 15 MINUTE)",
       "TIMESTAMP '2026-01-15 12:30:00+00'",
     ],
@@ -30,7 +30,7 @@ export const timeBucketFunctions: readonly ScalarFunction[] = [
   bucketing(
     'datetime_bucket',
     [
-      'As `TIMESTAMP_BUCKET`; the INTERVAL may be of months instead of days and time.',
+      'Like `TIMESTAMP_BUCKET`; the INTERVAL may also be in months.',
       "DATETIME_BUCKET(DATETIME '2026-01-15 12:34:00', INTERVAL 6 HOUR)",
       "DATETIME '2026-01-15 12:00:00'",
     ],
@@ -39,7 +39,7 @@ export const timeBucketFunctions: readonly ScalarFunction[] = [
   bucketing(
     'date_bucket',
     [
-      'As `TIMESTAMP_BUCKET`; the INTERVAL has whole days or months.',
+      'Like `TIMESTAMP_BUCKET`; the INTERVAL has whole days or months.',
       "DATE_BUCKET(DATE '2026-01-15', INTERVAL 10 DAY, DATE '2026-01-01')",
       "DATE '2026-01-11'",
     ],

@@ -34,7 +34,7 @@ export const timeConversionFunctions: readonly ScalarFunction[] = [
   scalarFunction(
     'timestamp',
     [
-      'The TIMESTAMP of a text, a DATE (its midnight) or a DATETIME, in the time zone given, or in UTC.',
+      'A TIMESTAMP from a text, a DATE (at midnight) or a DATETIME, in UTC or the given time zone.',
       "TIMESTAMP('2026-01-15 12:00:00', 'Europe/Berlin')",
       "TIMESTAMP '2026-01-15 11:00:00+00'",
     ],
@@ -60,7 +60,7 @@ export const timeConversionFunctions: readonly ScalarFunction[] = [
   scalarFunction(
     'datetime',
     [
-      'The DATETIME that clocks show at a TIMESTAMP, in UTC or in the time zone given; or that of a DATE and a TIME, of a text, or of year, month, day, hour, minute and second.',
+      'A DATETIME from a TIMESTAMP in UTC or the given time zone, from a DATE and a TIME, from a text, or from year, month, day, hour, minute and second.',
       'DATETIME(2026, 1, 15, 12, 30, 0)',
       "DATETIME '2026-01-15 12:30:00'",
     ],
@@ -74,7 +74,7 @@ export const timeConversionFunctions: readonly ScalarFunction[] = [
   scalarFunction(
     'date',
     [
-      'The day of a TIMESTAMP, in UTC or in the time zone given; or that of a DATETIME, of a text, or of year, month and day.',
+      'A DATE from a TIMESTAMP in UTC or the given time zone, from a DATETIME, from a text, or from year, month and day.',
       "DATE(TIMESTAMP '2026-01-15 23:30:00+00', 'Europe/Berlin')",
       "DATE '2026-01-16'",
     ],
@@ -95,7 +95,7 @@ export const timeConversionFunctions: readonly ScalarFunction[] = [
   scalarFunction(
     'time',
     [
-      'The time of the day of a TIMESTAMP, in UTC or in the time zone given; or that of a DATETIME, or of hour, minute and second.',
+      'A TIME from a TIMESTAMP in UTC or the given time zone, from a DATETIME, or from hour, minute and second.',
       'TIME(12, 30, 0)',
       "TIME '12:30:00'",
     ],
@@ -111,7 +111,7 @@ export const timeConversionFunctions: readonly ScalarFunction[] = [
   scalarFunction(
     'string',
     [
-      'A time as a text, a TIMESTAMP in UTC or in the time zone given. Of JSON, the text that it is; an error if it is none.',
+      'A time as a text; a TIMESTAMP in UTC or the given time zone. For JSON, the text in it; an error for other JSON values.',
       "STRING(TIMESTAMP '2026-01-15 12:00:00+00', 'Europe/Berlin')",
       "'2026-01-15 13:00:00+01'",
     ],
@@ -127,12 +127,12 @@ export const timeConversionFunctions: readonly ScalarFunction[] = [
   ),
   scalarFunction(
     'unix_date',
-    ['Days from 1970-01-01 to a day; negative before.', "UNIX_DATE(DATE '1970-02-01')", '31'],
+    ['The days from 1970-01-01 to a day; negative before.', "UNIX_DATE(DATE '1970-02-01')", '31'],
     plain([DATE], INT64, typed(asItIs)),
   ),
   scalarFunction(
     'date_from_unix_date',
-    ['The day so many days after 1970-01-01.', 'DATE_FROM_UNIX_DATE(31)', "DATE '1970-02-01'"],
+    ['The day this many days after 1970-01-01.', 'DATE_FROM_UNIX_DATE(31)', "DATE '1970-02-01'"],
     plain([INT64], DATE, typed(checkedDay)),
   ),
   ...[
@@ -225,7 +225,7 @@ function epochConversions({ unit, words, unitUs }: EpochUnit): readonly ScalarFu
     scalarFunction(
       short,
       [
-        `The time so many ${words} after 1970-01-01 00:00:00 UTC; an error outside the years 1 to 9999.`,
+        `The time this many ${words} after 1970-01-01 00:00:00 UTC; an error outside the years 1 to 9999.`,
         `${short.toUpperCase()}(${count})`,
         time,
       ],
@@ -234,7 +234,7 @@ function epochConversions({ unit, words, unitUs }: EpochUnit): readonly ScalarFu
     scalarFunction(
       long,
       [
-        `As \`${short.toUpperCase()}\`; a TIMESTAMP is taken as it is.`,
+        `Like \`${short.toUpperCase()}\`; a TIMESTAMP stays unchanged.`,
         `${long.toUpperCase()}(${count})`,
         time,
       ],

@@ -40,22 +40,22 @@ const FAMILIES: readonly Family[] = [
     types: [OF_DATE, OF_DATETIME, OF_TIMESTAMP],
     docs: {
       trunc: [
-        'The first day of the `WEEK` (which begins on Sunday), `WEEK(MONDAY)`, `ISOWEEK`, `MONTH`, `QUARTER`, `YEAR` or `ISOYEAR` that a day lies in. A DATETIME or TIMESTAMP is cut as by its own function.',
+        'The first day of the `WEEK` (from Sunday), `WEEK(MONDAY)`, `ISOWEEK`, `MONTH`, `QUARTER`, `YEAR` or `ISOYEAR` that contains a day. A DATETIME or TIMESTAMP is truncated as by its own function.',
         "DATE_TRUNC(DATE '2026-01-15', MONTH)",
         "DATE '2026-01-01'",
       ],
       add: [
-        'The day later by an INTERVAL of one part, `DAY` to `YEAR`. Where the month has no such day, its last.',
+        'The day plus an INTERVAL of one part, `DAY` to `YEAR`. If the month is too short, its last day.',
         "DATE_ADD(DATE '2026-01-31', INTERVAL 1 MONTH)",
         "DATE '2026-02-28'",
       ],
       sub: [
-        'The day earlier by an INTERVAL, as with `DATE_ADD`.',
+        'The day minus an INTERVAL, like `DATE_ADD`.',
         "DATE_SUB(DATE '2026-01-01', INTERVAL 1 DAY)",
         "DATE '2025-12-31'",
       ],
       diff: [
-        'How many parts begin after the second day and up to the first; negative if the first is the earlier.',
+        'The number of boundaries of the part between two days; negative if the first is earlier.',
         "DATE_DIFF(DATE '2026-01-01', DATE '2025-12-31', YEAR)",
         '1',
       ],
@@ -66,22 +66,22 @@ const FAMILIES: readonly Family[] = [
     types: [OF_DATETIME, OF_TIMESTAMP],
     docs: {
       trunc: [
-        'The start of the part that a DATETIME lies in: those of `DATE_TRUNC`, or `HOUR` to `MICROSECOND`.',
+        'The start of the part that contains a DATETIME: a part of `DATE_TRUNC`, or `HOUR` to `MICROSECOND`.',
         "DATETIME_TRUNC(DATETIME '2026-01-15 12:34:56', HOUR)",
         "DATETIME '2026-01-15 12:00:00'",
       ],
       add: [
-        'The DATETIME later by an INTERVAL of one part, `MICROSECOND` to `YEAR`. Where the month has no such day, its last.',
+        'The DATETIME plus an INTERVAL of one part, `MICROSECOND` to `YEAR`. If the month is too short, its last day.',
         "DATETIME_ADD(DATETIME '2026-01-15 23:30:00', INTERVAL 45 MINUTE)",
         "DATETIME '2026-01-16 00:15:00'",
       ],
       sub: [
-        'The DATETIME earlier by an INTERVAL, as with `DATETIME_ADD`.',
+        'The DATETIME minus an INTERVAL, like `DATETIME_ADD`.',
         "DATETIME_SUB(DATETIME '2026-01-15 12:00:00', INTERVAL 1 WEEK)",
         "DATETIME '2026-01-08 12:00:00'",
       ],
       diff: [
-        'How many parts begin after the second DATETIME and up to the first; negative if the first is the earlier.',
+        'The number of boundaries of the part between two DATETIMEs; negative if the first is earlier.',
         "DATETIME_DIFF(DATETIME '2026-01-15 13:00:00', DATETIME '2026-01-15 12:59:59', HOUR)",
         '1',
       ],
@@ -92,22 +92,22 @@ const FAMILIES: readonly Family[] = [
     types: [OF_TIMESTAMP, OF_DATETIME],
     docs: {
       trunc: [
-        'The start of the part that a time lies in, as with `DATETIME_TRUNC`, in UTC or in the time zone given.',
+        'The start of the part that contains a time, like `DATETIME_TRUNC`, in UTC or the given time zone.',
         "TIMESTAMP_TRUNC(TIMESTAMP '2026-01-15 23:30:00+00', DAY, 'Europe/Berlin')",
         "TIMESTAMP '2026-01-15 23:00:00+00'",
       ],
       add: [
-        'The time later by an INTERVAL of one part, `MICROSECOND` to `DAY`, which is 24 hours.',
+        'The time plus an INTERVAL of one part, `MICROSECOND` to `DAY` (24 hours).',
         "TIMESTAMP_ADD(TIMESTAMP '2026-01-15 12:00:00+00', INTERVAL 90 MINUTE)",
         "TIMESTAMP '2026-01-15 13:30:00+00'",
       ],
       sub: [
-        'The time earlier by an INTERVAL, as with `TIMESTAMP_ADD`.',
+        'The time minus an INTERVAL, like `TIMESTAMP_ADD`.',
         "TIMESTAMP_SUB(TIMESTAMP '2026-01-15 12:00:00+00', INTERVAL 1 DAY)",
         "TIMESTAMP '2026-01-14 12:00:00+00'",
       ],
       diff: [
-        'How many whole parts, `MICROSECOND` to `DAY`, fit between the second time and the first; negative if the first is the earlier.',
+        'The number of whole parts, `MICROSECOND` to `DAY`, between two times; negative if the first is earlier.',
         "TIMESTAMP_DIFF(TIMESTAMP '2026-01-15 13:00:00+00', TIMESTAMP '2026-01-15 12:00:01+00', HOUR)",
         '0',
       ],
@@ -118,22 +118,22 @@ const FAMILIES: readonly Family[] = [
     types: [OF_TIME],
     docs: {
       trunc: [
-        'The start of the part, `HOUR` to `MICROSECOND`, that a time of the day lies in.',
+        'The start of the part, `HOUR` to `MICROSECOND`, that contains a time of day.',
         "TIME_TRUNC(TIME '12:34:56', MINUTE)",
         "TIME '12:34:00'",
       ],
       add: [
-        'The time of the day later by an INTERVAL of one part, `MICROSECOND` to `HOUR`. After midnight it begins anew.',
+        'The time of day plus an INTERVAL of one part, `MICROSECOND` to `HOUR`. It wraps around at midnight.',
         "TIME_ADD(TIME '23:30:00', INTERVAL 1 HOUR)",
         "TIME '00:30:00'",
       ],
       sub: [
-        'The time of the day earlier by an INTERVAL, as with `TIME_ADD`.',
+        'The time of day minus an INTERVAL, like `TIME_ADD`.',
         "TIME_SUB(TIME '12:00:00', INTERVAL 90 SECOND)",
         "TIME '11:58:30'",
       ],
       diff: [
-        'How many parts begin after the second time of the day and up to the first; negative if the first is the earlier.',
+        'The number of boundaries of the part between two times of day; negative if the first is earlier.',
         "TIME_DIFF(TIME '13:00:00', TIME '12:59:00', HOUR)",
         '1',
       ],
@@ -155,7 +155,7 @@ export const timeShiftFunctions: readonly ScalarFunction[] = [
   scalarFunction(
     'last_day',
     [
-      'The last day of the `MONTH` that a day or DATETIME lies in, or of the `WEEK`, `QUARTER`, `YEAR` or other part given.',
+      'The last day of the `MONTH` (default), `WEEK`, `QUARTER`, `YEAR` or other part that contains a day or DATETIME.',
       "LAST_DAY(DATE '2026-02-10')",
       "DATE '2026-02-28'",
     ],

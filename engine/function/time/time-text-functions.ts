@@ -13,7 +13,7 @@ export const timeTextFunctions: readonly ScalarFunction[] = [
   scalarFunction(
     'format_timestamp',
     [
-      'A TIMESTAMP as a text, in UTC or in the time zone given: `%Y` is the year, `%m` the month, `%d` the day, `%H` the hour, `%M` the minute, `%S` the second, and so on. An error for an element that is not known.',
+      'Formats a TIMESTAMP, in UTC or the given time zone: `%Y` is the year, `%m` the month, `%d` the day, `%H` the hour, `%M` the minute, `%S` the second, and so on. An error for an unknown element.',
       "FORMAT_TIMESTAMP('%d.%m.%Y %H:%M', TIMESTAMP '2026-01-15 12:00:00+00', 'Europe/Berlin')",
       "'15.01.2026 13:00'",
     ],
@@ -23,7 +23,7 @@ export const timeTextFunctions: readonly ScalarFunction[] = [
   scalarFunction(
     'format_datetime',
     [
-      'A DATETIME as a text, with the elements of `FORMAT_TIMESTAMP`.',
+      'Formats a DATETIME with the elements of `FORMAT_TIMESTAMP`.',
       "FORMAT_DATETIME('%F %R', DATETIME '2026-01-15 12:34:56')",
       "'2026-01-15 12:34'",
     ],
@@ -33,7 +33,7 @@ export const timeTextFunctions: readonly ScalarFunction[] = [
   scalarFunction(
     'format_date',
     [
-      'A day as a text, with the elements of `FORMAT_TIMESTAMP` that are about days.',
+      'Formats a day with the date elements of `FORMAT_TIMESTAMP`.',
       "FORMAT_DATE('%a, %d %b', DATE '2026-01-15')",
       "'Thu, 15 Jan'",
     ],
@@ -44,7 +44,7 @@ export const timeTextFunctions: readonly ScalarFunction[] = [
   scalarFunction(
     'format_time',
     [
-      'A time of the day as a text, with the elements of `FORMAT_TIMESTAMP` that are about such.',
+      'Formats a time of day with the time elements of `FORMAT_TIMESTAMP`.',
       "FORMAT_TIME('%I:%M %p', TIME '15:04:05')",
       "'03:04 PM'",
     ],
@@ -56,7 +56,7 @@ export const timeTextFunctions: readonly ScalarFunction[] = [
   scalarFunction(
     'parse_timestamp',
     [
-      'The TIMESTAMP in a text of the format given, whose elements are those of `FORMAT_TIMESTAMP`, in UTC or in the time zone given. An error for a text of another format.',
+      'Parses a TIMESTAMP in the given format, with the elements of `FORMAT_TIMESTAMP`, in UTC or the given time zone. An error if the text has another format.',
       "PARSE_TIMESTAMP('%d.%m.%Y %H:%M', '15.01.2026 12:00')",
       "TIMESTAMP '2026-01-15 12:00:00+00'",
     ],
@@ -84,7 +84,7 @@ export const timeTextFunctions: readonly ScalarFunction[] = [
   scalarFunction(
     'parse_date',
     [
-      'The day in a text, as with `PARSE_TIMESTAMP`.',
+      'Parses a day, like `PARSE_TIMESTAMP`.',
       "PARSE_DATE('%Y%m%d', '20260115')",
       "DATE '2026-01-15'",
     ],
@@ -97,7 +97,7 @@ export const timeTextFunctions: readonly ScalarFunction[] = [
   scalarFunction(
     'parse_time',
     [
-      'The time of the day in a text, as with `PARSE_TIMESTAMP`.',
+      'Parses a time of day, like `PARSE_TIMESTAMP`.',
       "PARSE_TIME('%H:%M', '12:34')",
       "TIME '12:34:00'",
     ],

@@ -42,7 +42,7 @@ export function parseTimestamp(text: string, zone?: TimeZone): Int64 {
   if (zone !== undefined) {
     throw new QueryError(
       'query_failed',
-      `a text with a zone of its own takes no other one; got ${JSON.stringify(text)}`,
+      `a text with its own time zone cannot be given another one; got ${JSON.stringify(text)}`,
     );
   }
   return checkedTimestampUs(instantUs(parsed.us, mustTimeZone(parsed.zoneName)));

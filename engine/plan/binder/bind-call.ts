@@ -67,14 +67,14 @@ function refuseModifiers(name: string, syntax: CallSyntax): void {
     (orderBy !== undefined && 'ORDER BY') ||
     (limit !== undefined && 'LIMIT');
   if (modifier !== false && functionNames().includes(name)) {
-    refuse(`${name.toUpperCase()} is no aggregate and does not take ${modifier}`, span);
+    refuse(`${name.toUpperCase()} is not an aggregate and cannot have ${modifier}`, span);
   }
 }
 
 function refuseAggregateForm(name: string, syntax: CallSyntax): never {
   if (!functionNames().includes(name)) return refuseName(name, syntax);
   const got = syntax.star ? '*' : 'DISTINCT';
-  return refuse(`${name.toUpperCase()} is no aggregate and does not take ${got}`, syntax.span);
+  return refuse(`${name.toUpperCase()} is not an aggregate and cannot have ${got}`, syntax.span);
 }
 
 /** Lower case; without the names before a function of the user's own. */

@@ -212,10 +212,13 @@ function bindKey(
     return { name: impliedName(syntax) ?? '', expression };
   }
   if (aggregates.areIn(column.expression)) {
-    refuse(`GROUP BY cannot use ${column.name}, for it is computed by an aggregate`, syntax.span);
+    refuse(
+      `GROUP BY cannot use ${column.name}, because it is computed by an aggregate`,
+      syntax.span,
+    );
   }
   if (windows.areIn(column.expression)) {
-    refuse(`GROUP BY cannot use ${column.name}, for it is computed over a window`, syntax.span);
+    refuse(`GROUP BY cannot use ${column.name}, because it is computed over a window`, syntax.span);
   }
   checkGroupable('GROUP BY', column.expression.type, syntax.span);
   binding.spendCopy(column.expression, syntax.span);

@@ -142,7 +142,7 @@ function unknownHint(
 ): string {
   const nearest = hint(text, names);
   if (nearest !== '' || isLeftOut !== true) return nearest;
-  return `; * gives no top-level keys of events but the columns of a source: where it stands, write *, ${text}`;
+  return `; * has the columns of a source, without top-level keys of events: instead of it, write *, ${text}`;
 }
 
 /** Whether a field of an event could hold such a value. */

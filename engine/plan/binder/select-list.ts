@@ -91,7 +91,7 @@ function checkNames(clause: string, names: readonly Name[], columns: readonly Sc
     if (itemsNamed(columns, name.text).length === 0) {
       const known = columns.map((column) => column.name);
       refuse(
-        `${clause} names ${name.text}, which * does not give${hint(name.text, known)}`,
+        `${clause} names ${name.text}, which is not a column of *${hint(name.text, known)}`,
         name.span,
       );
     }
@@ -140,7 +140,10 @@ function expandedStar(
   }
   const text = pathText(qualifier);
   if (value.type.kind === 'DYNAMIC') {
-    refuse(`${text}.* cannot be expanded: only the data knows its fields; name them`, item.span);
+    refuse(
+      `${text}.* cannot be expanded: its fields are known from the data only; name them`,
+      item.span,
+    );
   }
   return refuse(`${text}.* needs a table or a record`, item.span);
 }

@@ -15,7 +15,7 @@ export const SPECIAL_CALLS: readonly SpecialForm[] = [
     name: 'if',
     signature: 'IF(BOOL, T, T)',
     doc: [
-      'The second argument if the condition is TRUE, else the third, for NULL, too. The other is not computed, so it cannot fail.',
+      'The second argument if the condition is TRUE, else the third, also for NULL. The other is not evaluated, so it cannot fail.',
       "IF(1 > 2, 'yes', 'no')",
       "'no'",
     ],
@@ -24,7 +24,7 @@ export const SPECIAL_CALLS: readonly SpecialForm[] = [
     name: 'coalesce',
     signature: 'COALESCE(T[, …])',
     doc: [
-      'The first argument that is not NULL; NULL if there is none. The arguments after it are not computed, so they cannot fail.',
+      'The first argument that is not NULL; NULL if there is none. Later arguments are not evaluated, so they cannot fail.',
       "COALESCE(NULL, 'a', 'b')",
       "'a'",
     ],
@@ -32,13 +32,13 @@ export const SPECIAL_CALLS: readonly SpecialForm[] = [
   {
     name: 'ifnull',
     signature: 'IFNULL(T, T)',
-    doc: ['As `COALESCE`, of two arguments.', 'IFNULL(NULL, 0)', '0'],
+    doc: ['Like `COALESCE` with two arguments.', 'IFNULL(NULL, 0)', '0'],
   },
   {
     name: 'current_timestamp',
     signature: 'CURRENT_TIMESTAMP() → TIMESTAMP',
     doc: [
-      'The time of the call, one and the same all over a query.',
+      'The time of the call, constant within a query.',
       'CURRENT_TIMESTAMP()',
       "TIMESTAMP '2026-01-15 12:00:00+00'",
     ],
@@ -47,7 +47,7 @@ export const SPECIAL_CALLS: readonly SpecialForm[] = [
     name: 'current_datetime',
     signature: 'CURRENT_DATETIME([STRING]) → DATETIME',
     doc: [
-      'What clocks show at the time of the call, in UTC or in the time zone given.',
+      'The DATETIME of the call, in UTC or the given time zone.',
       "CURRENT_DATETIME('Europe/Berlin')",
       "DATETIME '2026-01-15 13:00:00'",
     ],
@@ -56,7 +56,7 @@ export const SPECIAL_CALLS: readonly SpecialForm[] = [
     name: 'current_date',
     signature: 'CURRENT_DATE([STRING]) → DATE',
     doc: [
-      'The day of the call, in UTC or in the time zone given.',
+      'The day of the call, in UTC or the given time zone.',
       'CURRENT_DATE()',
       "DATE '2026-01-15'",
     ],
@@ -65,7 +65,7 @@ export const SPECIAL_CALLS: readonly SpecialForm[] = [
     name: 'current_time',
     signature: 'CURRENT_TIME([STRING]) → TIME',
     doc: [
-      'The time of the day of the call, in UTC or in the time zone given.',
+      'The time of day of the call, in UTC or the given time zone.',
       'CURRENT_TIME()',
       "TIME '12:00:00'",
     ],
@@ -87,7 +87,7 @@ export const SYNTAX_FORMS: readonly SpecialForm[] = [
     name: 'cast',
     signature: 'CAST(T AS type [FORMAT STRING [AT TIME ZONE STRING]])',
     doc: [
-      'The value as one of another type; an error if there is none. A FLOAT64 is rounded to an INT64, halves away from 0.',
+      'Converts a value to another type; an error if that is impossible. A FLOAT64 is rounded to an INT64, halves away from 0.',
       "CAST('42' AS INT64)",
       '42',
     ],
@@ -95,6 +95,6 @@ export const SYNTAX_FORMS: readonly SpecialForm[] = [
   {
     name: 'safe_cast',
     signature: 'SAFE_CAST(T AS type [FORMAT STRING [AT TIME ZONE STRING]])',
-    doc: ['As `CAST`; NULL in place of an error.', "SAFE_CAST('n/a' AS INT64)", 'NULL'],
+    doc: ['Like `CAST`, but NULL instead of an error.', "SAFE_CAST('n/a' AS INT64)", 'NULL'],
   },
 ];

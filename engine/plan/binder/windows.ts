@@ -48,13 +48,16 @@ export class Windows {
     if (base === undefined) return window;
     const found = this.#find(base);
     if (partitionBy.length > 0) {
-      refuse(`a window that begins with ${base.text} has its PARTITION BY and no other`, span);
+      refuse(
+        `a window that extends ${base.text} keeps its PARTITION BY and cannot have another`,
+        span,
+      );
     }
     if (orderBy.length > 0 && found.orderBy.length > 0) {
-      refuse(`window ${base.text} has an ORDER BY already`, span);
+      refuse(`window ${base.text} already has an ORDER BY`, span);
     }
     if (found.frame !== undefined && (orderBy.length > 0 || frame !== undefined)) {
-      refuse(`window ${base.text} has a frame, and nothing can be added to it`, span);
+      refuse(`window ${base.text} has a frame and cannot be extended`, span);
     }
     return {
       span,

@@ -186,7 +186,7 @@ test('anything but a single query is refused', async () => {
   await expectRefusal("insert into entries (id) values ('a')", 'invalid_sql 1:1', only);
   await expectRefusal('CREATE TABLE x AS SELECT 1', 'invalid_sql 1:1', only);
   await expectRefusal('SHOW TABLES', 'invalid_sql 1:1', only);
-  const two = /^only one query is taken, and ";" ends it; got "select" behind it$/;
+  const two = /^only one query is allowed, and ";" ends it; got "select" after it$/;
   await expectRefusal('select 1; select 2', 'invalid_sql 1:11', two);
   await expectRefusal('  ', 'invalid_sql 1:3', /^expected SELECT, WITH or "\("/);
 });
