@@ -424,9 +424,7 @@ export class QueryPool {
   async #runTasks(query: QueryRun, tasks: QueryTasks): Promise<RunAnswer> {
     const { plan, output, rowsMax, template, covered, ...others } = query;
     const { tenant: _tenant, renewal: _renewal, isWhole: _isWhole, progress, ...rest } = others;
-    progress?.begin(
-      query.covered?.coverage.pieces.map(({ handle }) => handle) ?? query.segments.flat(),
-    );
+    progress?.begin(covered?.coverage.pieces.map(({ handle }) => handle) ?? rest.segments.flat());
     const part = {
       work: template ?? { plan, output, rowsMax },
       timeMsMax: this.#limits.queryMsMax,
