@@ -19,6 +19,10 @@ const ENGINE_COMMON = ['engine/assert.ts', 'engine/limits.ts', 'engine/query-err
 
 /** Which packages may be imported where: the folders of each. */
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
+  '@preact/signals': ['src/console/page/'],
+  preact: ['src/console/page/'],
+  'preact/hooks': ['src/console/page/'],
+  esbuild: ['src/console/build-page.ts'],
   '@bufbuild/protobuf/wire': ['ingest/wire/', 'src/doors/'],
   diff: ['src/command/'],
   express: ['src/'],
@@ -31,7 +35,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
 
 const ENGINE = filesBelow('engine', '.ts');
 const INGEST = filesBelow('ingest', '.ts');
-const SRC = filesBelow('src', '.ts');
+const SRC = [...filesBelow('src', '.ts'), ...filesBelow('src', '.tsx')];
 const PRODUCT = [...ENGINE, ...INGEST, ...SRC];
 
 /** Imports that break a rule, as `file imports what`. */
@@ -48,6 +52,11 @@ function broken(
 
 function isPackage(imported: string): boolean {
   return !/^(?:engine|ingest|src|bench|test)\//.test(imported);
+}
+
+/** Runs in a browser, and not in the service. */
+function isPage(path: string): boolean {
+  return path.startsWith('src/console/page/');
 }
 
 function layerOf(path: string): string | undefined {
@@ -122,6 +131,19 @@ test('the product imports neither tests nor benchmarks', () => {
   );
 });
 
+test('the page of the console imports nothing of the service, and nothing imports the page', () => {
+  const page = SRC.filter(({ path }) => isPage(path));
+  ok(page.length > 20, 'there are files to look at');
+  deepEqual(
+    broken(page, (imported) => isPackage(imported) || isPage(imported)),
+    [],
+  );
+  deepEqual(
+    broken(PRODUCT, (imported, { path }) => isPage(path) || !isPage(imported)),
+    [],
+  );
+});
+
 test('a package is imported only where it is meant to be used', () => {
   deepEqual(
     broken(PRODUCT, (imported, { path }) => {
@@ -143,7 +165,7 @@ test('only src/main.ts reads the clock, and the engine, its workers and slices m
     'engine/pool/worker.ts': ['performance.now'],
     'ingest/event-loop.ts': ['performance.now'],
   };
-  const found = PRODUCT.flatMap(({ path, text }) =>
+  const found = PRODUCT.filter(({ path }) => !isPage(path)).flatMap(({ path, text }) =>
     Array.from(withoutComments(text).matchAll(clocks), ([clock]) => ({ path, clock })),
   );
   deepEqual(

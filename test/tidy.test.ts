@@ -23,7 +23,11 @@ const TOP = new Set([
   ...['Dockerfile', '.dockerignore'],
 ]);
 
-const PRODUCT = ['engine', 'ingest', 'src', 'bench'].flatMap((folder) => filesBelow(folder, '.ts'));
+const PAGE = filesBelow('src/console/page', '.tsx');
+const PRODUCT = [
+  ...['engine', 'ingest', 'src', 'bench'].flatMap((folder) => filesBelow(folder, '.ts')),
+  ...PAGE,
+];
 const TESTS = filesBelow('test', '.ts');
 const QUERIES = filesBelow('src/endpoints', '.sql');
 const PAGES = [
@@ -59,7 +63,7 @@ test('no function is assigned to a property, and no object literal has a getter'
 
 test('file names are lower-case words with hyphens between them', () => {
   const name =
-    /^(?:[a-z0-9]+(?:-[a-z0-9]+)*\/)*[a-z0-9]+(?:-[a-z0-9]+)*(?:(?:\.long)?\.test)?\.ts$/;
+    /^(?:[a-z0-9]+(?:-[a-z0-9]+)*\/)*[a-z0-9]+(?:-[a-z0-9]+)*(?:(?:\.long)?\.test)?\.tsx?$/;
   deepEqual(
     [...PRODUCT, ...TESTS].map(({ path }) => path).filter((path) => !name.test(path)),
     [],
@@ -123,6 +127,17 @@ function functionsOf({ path, text }: SourceFile): { place: string; lineCount: nu
   }
   return found;
 }
+
+test('nothing of the page is ever read as HTML or run as a text', () => {
+  const reading =
+    /\b(?:innerHTML|outerHTML|dangerouslySetInnerHTML|insertAdjacentHTML|srcdoc|DOMParser|setHTMLUnsafe|createContextualFragment|document\.write|eval)\b|new Function\b/;
+  const files = [...PAGE, ...filesBelow('src/console/page', '.ts')];
+  ok(files.length > 20, 'there are files to look at');
+  deepEqual(
+    files.filter(({ text }) => reading.test(text)).map(({ path }) => path),
+    [],
+  );
+});
 
 test('no file contains a path of the machine it was written on', () => {
   // Spelled apart, so that this file does not name them itself.

@@ -1,5 +1,7 @@
+import type { PageFiles } from '../console/page-files.ts';
 import { ELASTICSEARCH_HEADERS, ELASTICSEARCH_INFO } from '../doors/elasticsearch-door.ts';
-import { sendJson } from './response.ts';
+import { sendPage, wantsPage } from './console-route.ts';
+import { sendJson, varyBy } from './response.ts';
 import type { OpenOperation, Route } from './route.ts';
 
 /** Paths at which people, and clients of Elasticsearch, ask what the service is. */
@@ -7,9 +9,9 @@ const ROOT_PATHS = ['/', '/elasticsearch'] as const;
 
 /**
  * Describes the service and its paths. It is public, because it depends only on the version.
- * Clients of Elasticsearch read `version`, which is that of a compatible Elasticsearch.
+ * Clients of Elasticsearch read `version`, which is that of a compatible Elasticsearch. A browser gets the console.
  */
-export function rootRoutes(version: string): readonly Route[] {
+export function rootRoutes(version: string, files: PageFiles | undefined): readonly Route[] {
   const value = {
     ...{ name: 'weir', weir_version: version },
     description: 'weir stores logs and answers saved SQL queries about them over HTTP',
@@ -33,10 +35,28 @@ export function rootRoutes(version: string): readonly Route[] {
       sendJson(response, 200, value);
     },
   };
+  const pageOperation = withPage(operation, files);
   return ROOT_PATHS.map((path) => ({
     path,
-    operations: { GET: operation },
+    operations: { GET: path === '/' ? pageOperation : operation },
     headers: ELASTICSEARCH_HEADERS,
     isAlwaysServed: true,
   }));
+}
+
+/** The same, and the page for whoever asks for HTML. */
+function withPage(operation: OpenOperation, files: PageFiles | undefined): OpenOperation {
+  const { 200: told } = operation.answers;
+  const page = { schema: { type: 'string' } };
+  const content = { ...told!.content, 'text/html': page, 'text/plain': page };
+  return {
+    ...operation,
+    description: `${operation.description} A browser gets the page of the console.`,
+    answers: { 200: { ...told!, content } },
+    handle: (request, response) => {
+      varyBy(response, 'Accept');
+      if (wantsPage(request)) sendPage(response, files);
+      else return operation.handle(request, response);
+    },
+  };
 }

@@ -1,6 +1,7 @@
 import { isUuid } from '../../ingest/source.ts';
 import { findCalled } from '../call/called-endpoint.ts';
 import type { NamedRuns } from '../call/named-runs.ts';
+import { readPageFiles } from '../console/page-files.ts';
 import { doorRoutes, LOG_PATHS, recordPosts } from '../doors/doors.ts';
 import { LOG_TEXT, logHandler } from '../doors/log-route.ts';
 import { CALL_TEXT } from '../openapi/call-text.ts';
@@ -10,6 +11,7 @@ import type { AnswerBudget } from './answer-budget.ts';
 import type { AppOptions } from './app.ts';
 import type { BodyReader } from './body.ts';
 import { callHandler } from './call-route.ts';
+import { consoleRoute } from './console-route.ts';
 import { definitionListOperations, definitionOperations } from './definition-operations.ts';
 import { exploreRoute } from './explore-route.ts';
 import { fieldsRoute } from './fields-route.ts';
@@ -68,6 +70,7 @@ const CHANGING_METHODS: readonly string[] = ['PUT', 'PATCH', 'DELETE'];
 
 /** All routes of the service, the most frequent first. */
 export function serviceRoutes(options: RouteOptions): readonly Route[] {
+  const pageFiles = readPageFiles();
   const [firstLogs, ...otherLogs] = logRoutes(options);
   const routes: readonly Route[] = [
     firstLogs!,
@@ -84,7 +87,8 @@ export function serviceRoutes(options: RouteOptions): readonly Route[] {
     ...watchRoutes(options),
     postsRoute(options.posts, options.intake),
     serviceRoute(options.serviceState),
-    ...rootRoutes(options.version),
+    ...rootRoutes(options.version, pageFiles),
+    consoleRoute(pageFiles),
     documentRoute(options, () => routes),
   ];
   return routes;

@@ -29,6 +29,18 @@ export function tokenHandler({ tokens, quotas }: Told): Handle {
   };
 }
 
+/** Answers with the grant of whoever calls. */
+export const ownTokenHandler: Handle = (_request, response, { grant }) => {
+  const { name, scopes, expiresMs } = grant;
+  const bound = Object.entries({
+    projects: grant.projects,
+    sources: grant.sources,
+    endpoints: grant.endpoints,
+  }).filter(([, allowed]) => allowed !== 'all');
+  const expires = expiresMs !== undefined && { expires_at: new Date(expiresMs).toISOString() };
+  sendJson(response, 200, { result: { name, scopes, ...Object.fromEntries(bound), ...expires } });
+};
+
 /** Adds the use of the token's quotas, if it has any. */
 function withUse(token: KnownToken, quotas: Quotas | undefined): object {
   if (quotas === undefined) return token;

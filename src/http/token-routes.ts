@@ -3,6 +3,7 @@ import { describeList, describeObject, refTo } from '../openapi/schemas.ts';
 import type { Access, GuardedOperation, Route } from './route.ts';
 import type { RouteOptions } from './routes.ts';
 import {
+  ownTokenHandler,
   tokenHandler,
   tokenListHandler,
   tokenMakingHandler,
@@ -23,11 +24,36 @@ const QUOTA_CHANGE = {
   stored_bytes: COUNT_OR_NONE,
 };
 
+const OWN_TOKEN = describeObject(
+  { name: STRING, scopes: describeList(STRING) },
+  {
+    projects: describeList(STRING),
+    sources: describeList(STRING),
+    endpoints: describeList(STRING),
+    expires_at: ISO_TIME,
+  },
+);
+
+const OWN_TOKEN_ROUTE: Route = {
+  path: '/api/token',
+  operations: {
+    GET: {
+      summary: 'Read what the token of the caller may do',
+      description: 'What it is bound to is left out where it is bound to nothing.',
+      tag: 'tokens',
+      answers: jsonAnswer(200, 'What it may do', OWN_TOKEN),
+      access: { scope: 'any', tokenIn: 'headers' },
+      handle: ownTokenHandler,
+    },
+  },
+};
+
 /** Routes that list, make and revoke tokens. */
 export function tokenRoutes(options: RouteOptions): readonly Route[] {
   const { tokens, clock, callBodies } = options;
   const make = tokenMakingHandler({ ...options, bodies: callBodies, wallMs: clock.wallMs });
   return [
+    OWN_TOKEN_ROUTE,
     {
       path: '/api/tokens',
       operations: {

@@ -87,7 +87,15 @@ suite('the package', { skip: hasNpm() ? false : 'npm is not there' }, () => {
     const folders = await readdir(join(world.home, 'cache', '_npx'));
     assert.equal(folders.length, 1);
     const installed = join(world.home, 'cache', '_npx', folders[0]!, 'node_modules', 'weir');
-    assert.deepEqual(await filesOf(installed), wantedFiles());
+    const files = await filesOf(installed);
+    const [page, others] = [true, false].map((isPage) =>
+      files.filter((path) => path.startsWith('dist/console/') === isPage),
+    );
+    assert.deepEqual(others, wantedFiles());
+    const names = page!.map((path) => basename(path).replace(/-[A-Z0-9]{8}\./, '.'));
+    for (const name of ['index.html', 'main.js', 'main.js.br', 'page.css.gz']) {
+      assert.ok(names.includes(name), `${name} is in ${names}`);
+    }
   });
 
   /** `npx ARCHIVE COMMAND` in an empty folder that has the name of the command. */
@@ -117,7 +125,9 @@ async function pack(folder: string, world: NpmWorld): Promise<string> {
 
 /** What an installation should have: nothing else is needed, so nothing else is there. */
 function wantedFiles(): string[] {
-  const programs = MADE_OF.flatMap((folder) => filesBelow(folder, '.ts'));
+  const programs = MADE_OF.flatMap((folder) => filesBelow(folder, '.ts')).filter(
+    ({ path }) => !path.startsWith('src/console/page/') && path !== 'src/console/build-page.ts',
+  );
   const queries = filesBelow('src/endpoints', '.sql');
   return [
     ...['LICENSE', 'README.md', 'package.json'],

@@ -151,6 +151,7 @@ export const ACCESS_TABLE: readonly AccessRow[] = [
   managing('GET /metrics', '/metrics'),
   managing('GET /api/posts', '/api/posts'),
   managing('GET /api/service', '/api/service'),
+  managing('GET /api/token', '/api/token', { needs: 'any token' }),
   managing('GET /api/tokens', '/api/tokens'),
   managing('POST /api/tokens', '/api/tokens', {
     body: '{}',
@@ -181,6 +182,7 @@ export const ACCESS_TABLE: readonly AccessRow[] = [
   managing('GET /health', '/health', { needs: 'nothing' }),
   managing('GET /ready', '/ready', { needs: 'nothing' }),
   managing('GET /', '/', { needs: 'nothing' }),
+  managing('GET /console/:file', '/console/none.js', { needs: 'nothing', status: 404 }),
   managing('GET /elasticsearch', '/elasticsearch', { needs: 'nothing' }),
   ...['/api/logs', '/logs', '/api/events'].flatMap((base) => [
     posting(base, '{}', 'application/json', { tokenIn: 'url' }),

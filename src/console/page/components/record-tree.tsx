@@ -1,0 +1,123 @@
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import { Button } from './button.tsx';
+import { LogText } from './log-text.tsx';
+
+/** A value of an event or a row: what JSON has. */
+export type JsonValue = unknown;
+
+/** Members that are drawn at once; the others come when they are asked for. */
+const MEMBERS_AT_ONCE = 100;
+
+/** Levels that are open at first. */
+const OPEN_DEPTH = 3;
+
+/** One value of a record and where it is. */
+type TreeLeaf = {
+  /** The path of a field as SQL names it: records of a list have no index in it. */
+  readonly path: string;
+  readonly value: string | number | boolean | null;
+};
+
+type TreeProps = {
+  readonly value: JsonValue;
+  /** What can be done with a value, at its side. */
+  readonly actions?: ((leaf: TreeLeaf) => ComponentChildren) | undefined;
+};
+
+/** A record as a tree of texts. Nothing in it is ever read as HTML. */
+export function RecordTree({ value, actions }: TreeProps) {
+  return (
+    <ul class="record">
+      <Members value={value} path="" depth={0} actions={actions} />
+    </ul>
+  );
+}
+
+type NodeProps = TreeProps & { readonly path: string; readonly depth: number };
+
+function Members({ value, path, depth, actions }: NodeProps) {
+  const [shown, setShown] = useState(MEMBERS_AT_ONCE);
+  const members = membersOf(value, path);
+  return (
+    <>
+      {members.slice(0, shown).map((member) => (
+        <Member {...member} key={member.key} depth={depth} actions={actions} />
+      ))}
+      {members.length > shown && (
+        <li>
+          <Button kind="quiet" onClick={() => setShown(shown + 10 * MEMBERS_AT_ONCE)}>
+            {members.length - shown} more
+          </Button>
+        </li>
+      )}
+    </>
+  );
+}
+
+function Member(props: NodeProps & { readonly name: string }) {
+  const { name, value, path, depth, actions } = props;
+  const isBranch = typeof value === 'object' && value !== null;
+  const [isOpen, setOpen] = useState(depth < OPEN_DEPTH);
+  if (!isBranch) {
+    const leaf: TreeLeaf = { path, value: value as TreeLeaf['value'] };
+    return (
+      <li class="record-leaf">
+        <span class="record-name">{name}</span>
+        <span class={`record-value ${kindOf(value)}`}>
+          <LogText text={leafText(leaf.value)} />
+        </span>
+        {actions && <span class="record-actions">{actions(leaf)}</span>}
+      </li>
+    );
+  }
+  const count = Array.isArray(value) ? value.length : Object.keys(value).length;
+  return (
+    <li>
+      <button
+        type="button"
+        class="record-branch"
+        aria-expanded={isOpen}
+        onClick={() => setOpen(!isOpen)}
+      >
+        <span class="record-name">{name}</span>
+        <span class="muted">{Array.isArray(value) ? `[${count}]` : `{${count}}`}</span>
+      </button>
+      {isOpen && (
+        <ul>
+          <Members value={value} path={path} depth={depth + 1} actions={actions} />
+        </ul>
+      )}
+    </li>
+  );
+}
+
+function membersOf(value: JsonValue, path: string) {
+  if (Array.isArray(value)) {
+    // A record is a list of one in the answers of this service: it is drawn as the record.
+    const [only] = value;
+    if (value.length === 1 && isRecord(only)) return recordMembers(only, path);
+    return value.map((element: JsonValue, index) => ({
+      ...{ key: String(index), name: String(index), value: element, path },
+    }));
+  }
+  return isRecord(value) ? recordMembers(value, path) : [];
+}
+
+function recordMembers(record: Readonly<Record<string, JsonValue>>, path: string) {
+  return Object.entries(record).map(([name, value]) => ({
+    ...{ key: `.${name}`, name, value, path: path === '' ? name : `${path}.${name}` },
+  }));
+}
+
+function isRecord(value: JsonValue): value is Readonly<Record<string, JsonValue>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function kindOf(value: JsonValue): string {
+  return value === null ? 'null' : typeof value;
+}
+
+function leafText(value: TreeLeaf['value']): string {
+  return value === null ? 'NULL' : String(value);
+}
