@@ -94,6 +94,8 @@ export class ConsoleUnderTest {
 
 /** Fails when axe finds something that some people could not use. */
 export async function checkAccessible(page: Page): Promise<void> {
+  // What is loading fades in: halfway it has no colour of its own.
+  await page.locator('.loading').waitFor({ state: 'hidden' });
   await page.evaluate(axeProgram());
   const found = await page.evaluate<
     readonly { id: string; nodes: { html: string; failureSummary: string }[] }[]

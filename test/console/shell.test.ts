@@ -37,6 +37,13 @@ suite('the shell of the console', { skip: missingBrowser() }, () => {
     );
   });
 
+  test('does not put the token of a link back into the address when a parameter changes', async () => {
+    const page = await weir.open({ fragment: '#/endpoints?endpoint=logs.all' });
+    await page.getByRole('tab', { name: 'SQL' }).click();
+    await page.getByText('SELECT', { exact: false }).first().waitFor();
+    assert.ok(page.url().endsWith('/#/endpoints?endpoint=logs.all&tab=text'), page.url());
+  });
+
   test('forgets the token when it is told to', async () => {
     const page = await weir.open();
     await page.getByRole('button', { name: /Forget the token/ }).click();

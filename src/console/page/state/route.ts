@@ -28,7 +28,9 @@ addEventListener('hashchange', () => {
 function parseFragment(fragment: string): Route {
   const [path = '', query = ''] = splitOnce(fragment.replace(/^#\/?/, ''), '?');
   const view = VIEW_NAMES.find((name) => name === path) ?? VIEW_NAMES[0];
-  return { view, parameters: Object.fromEntries(new URLSearchParams(query)) };
+  // The token of a link is no parameter: it must not come back into the address.
+  const { token: _, ...parameters } = Object.fromEntries(new URLSearchParams(query));
+  return { view, parameters };
 }
 
 /** The address of a view; it can be a link's `href`. */
