@@ -67,7 +67,7 @@ export class ExampleRunner {
     const service = await ServiceUnderTest.start({
       ...TOKENS,
       ENDPOINTS_DIR: folder,
-      DATA_DIR: join(folder, 'data-in-use'),
+      DATA_DIR: join(folder, 'data'),
       FROZEN_NOW: now.toISOString(),
       CACHE_LIMIT: '1MiB',
       DEFAULT_SOURCE: 'logs',
@@ -183,8 +183,13 @@ export class ExampleRunner {
 
   async #runCommand(line: string): Promise<string> {
     const words = this.#words(line);
-    const own = words.map((word) => (word.startsWith('./') ? join(this.#folder, word) : word));
-    const isAlone = ALONE.includes(words[0]!) || words.includes('--data-dir');
+    const isBeforeStart = words.includes('--data-dir');
+    // Before the first start nobody uses the folder of this name; here the service of the page does.
+    const suffix = isBeforeStart ? '-before-start' : '';
+    const own = words.map((word) =>
+      word.startsWith('./') ? `${join(this.#folder, word)}${suffix}` : word,
+    );
+    const isAlone = ALONE.includes(words[0]!) || isBeforeStart;
     const all = isAlone ? own : [...own, '--url', this.service.url];
     const nowUs = this.#now.getTime() * 1000;
     const { status, out, err } = await runWeir(all, { environment: TOKENS, nowUs });
