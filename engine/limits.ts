@@ -265,10 +265,10 @@ export const SUM_LIMBS_MAX = 33_554_432;
 export const INDEXED_BYTES_MAX = 2 ** 32 - 1;
 
 /**
- * Passes over the rows in which the distinct values of a grouping are taken in, a part in each, where all do not fit into
- * memory. With a part of 1/64 it is the time of a query that ends it, in most cases.
+ * Bytes of marks, one for a code of a dictionary in a group, that one aggregate with DISTINCT keeps before it makes
+ * values of them: some hundred segments. The dictionaries are held as long.
  */
-export const DISTINCT_PASSES_MAX = 64;
+export const DISTINCT_MARKS_BYTES_MAX = 4 * 1024 * 1024;
 
 /** Quantiles one APPROX_QUANTILES may ask for: an answer of a cell stays short. */
 export const QUANTILES_MAX = 10_000;

@@ -90,6 +90,3 @@ export class RunStoppedError extends Error {
     this.code = code;
   }
 }
-
-/** Thrown by a checkpoint when a run holds too much: it may be run again in another way, which holds less. */
-export class HeldTooMuchError extends RunStoppedError {}

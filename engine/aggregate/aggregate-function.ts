@@ -5,7 +5,6 @@ import type { FunctionDoc } from '../function/function-doc.ts';
 import type { OrderDirection } from '../function/order-direction.ts';
 import type { ParameterType } from '../function/scalar-function.ts';
 import type { ChunkRuns } from './chunk-runs.ts';
-import type { Part } from './value-part.ts';
 
 /** An aggregate function of GoogleSQL and the state it keeps for many groups at once. */
 export type AggregateFunction = {
@@ -84,15 +83,6 @@ export interface AggregateState {
    * where they are not. `pause` is called every few groups where each takes some time.
    */
   finalizeAll?(groups: Int32Array, pause: () => void): Vector | undefined;
-  /** Whether the values that are kept can be divided: several passes over the same rows take in a part each. */
-  readonly isDivisible?: boolean;
-  /**
-   * To be called before each of these passes: from now on only values of this part are added. What is kept of the part
-   * before goes into the answers. Such a state gives no `partial`, and combines none.
-   */
-  beginPart?(part: Part, pause: () => void): void;
-  /** Values that are kept, of the part at hand. */
-  readonly keptCount?: number;
   /** Lets go of the rows of a group that is never met or asked for again, where rows are kept. */
   clear?(group: number): void;
 }

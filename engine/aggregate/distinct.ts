@@ -1,10 +1,9 @@
-import { assert } from '../assert.ts';
-import { carvedInt32 } from '../column/carved-arrays.ts';
 import { isReadingPassing } from '../column/segment-reader.ts';
 import type { SqlType } from '../column/type.ts';
 import type { SqlValue } from '../column/value.ts';
 import type { Vector } from '../column/vector.ts';
-import { dictionaryVector, isOfStrings, takeVector } from '../column/vector.ts';
+import { dictionaryVector, isOfStrings } from '../column/vector.ts';
+import { DISTINCT_MARKS_BYTES_MAX } from '../limits.ts';
 import type { AggregateState } from './aggregate-function.ts';
 import type { ChunkRuns } from './chunk-runs.ts';
 import type { GroupKeys } from './group-table.ts';
@@ -19,7 +18,6 @@ import {
 } from './marked-codes.ts';
 import { PairSet } from './pair-set.ts';
 import { countUuidUnion, type UuidSet } from './uuid-union.ts';
-import { type Part, type SelectedRows, ValuePart } from './value-part.ts';
 
 /**
  * Values that the plain aggregate is given at a time: their vectors stay small beside the values
@@ -28,22 +26,11 @@ import { type Part, type SelectedRows, ValuePart } from './value-part.ts';
 export const DISTINCT_FED_MAX = 8_192;
 
 /**
- * Bytes of marks, one for a code of a dictionary in a group, that one aggregate with DISTINCT keeps before it makes
- * values of them: some hundred segments. The dictionaries are held as long.
- */
-const DISTINCT_MARKS_BYTES_MAX = 4 * 1024 * 1024;
-
-/**
  * The DISTINCT form of an aggregate, given its plain one: each group's distinct vectors, of these
- * types, count once. The keys of an order are among the arguments, so they make no more of them. `isOrderFree`: the
- * plain one gives the same answer in whatever order it is given values, and does not keep them itself.
+ * types, count once. The keys of an order are among the arguments, so they make no more of them.
  */
-export function distinctState(
-  plain: AggregateState,
-  types: readonly SqlType[],
-  isOrderFree = false,
-): AggregateState {
-  return new DistinctState(plain, types, isOrderFree);
+export function distinctState(plain: AggregateState, types: readonly SqlType[]): AggregateState {
+  return new DistinctState(plain, types);
 }
 
 type DistinctPartial = {
@@ -60,64 +47,27 @@ type DistinctPartial = {
  * the end, where a count of marks does not tell all that is wanted.
  */
 class DistinctState implements AggregateState {
-  readonly isDivisible: boolean;
   readonly #plain: AggregateState;
   readonly #types: readonly SqlType[];
-  #tuples: GroupTable;
+  readonly #tuples: GroupTable;
   readonly #marked = new MarkedCodes();
-  #pairs = new PairSet();
+  readonly #pairs = new PairSet();
   /** Groups seen by `update` or `combine`. */
   #groupCount = 0;
   #isFed = false;
-  /** The only part of the first arguments that is kept, where there are several. */
-  #part: ValuePart | undefined;
 
-  constructor(plain: AggregateState, types: readonly SqlType[], isDivisible: boolean) {
-    this.isDivisible = isDivisible;
+  constructor(plain: AggregateState, types: readonly SqlType[]) {
     this.#plain = plain;
-    this.#tuples = newTuples(types);
+    this.#tuples = new GroupTable(types, Number.POSITIVE_INFINITY);
     this.#types = types;
   }
 
-  get keptCount(): number {
-    return this.#pairs.size;
-  }
-
-  beginPart(part: Part, pause: () => void): void {
-    assert(this.isDivisible, 'the values may be divided');
-    if (this.#part !== undefined) this.#feed(pause);
-    this.#isFed = false;
-    this.#part = new ValuePart(this.#types[0]!, part);
-    this.#tuples = newTuples(this.#types);
-    this.#pairs = new PairSet();
-  }
-
   update(groups: Int32Array, count: number, groupCount: number, vectors: readonly Vector[]): void {
-    const own = this.#part?.select(vectors[0]!, count);
-    if (own === undefined) {
-      this.#add(groups, this.#tuples.assign(vectors, count), count, groupCount);
-    } else {
-      this.#addSelected(own, groups, groupCount, vectors);
-    }
-  }
-
-  #addSelected(
-    { positions, count, isOfOther }: SelectedRows,
-    groups: Int32Array,
-    groupCount: number,
-    vectors: readonly Vector[],
-  ): void {
-    // What is known of codes would grow with the dictionaries, whatever the part.
-    if (isOfOther) this.#tuples.forgetCodes();
-    const own = carvedInt32(count);
-    for (let row = 0; row < count; row++) own[row] = groups[positions[row]!]!;
-    const selected = vectors.map((vector) => takeVector(vector, positions, count));
-    this.#add(own, this.#tuples.assign(selected, count), count, groupCount);
+    this.#add(groups, this.#tuples.assign(vectors, count), count, groupCount);
   }
 
   updateRuns(runs: ChunkRuns, groupCount: number, vectors: readonly Vector[]): boolean {
     const [vector] = vectors;
-    if (this.#part !== undefined) return false;
     if (vectors.length !== 1 || vector?.kind !== 'dictionary' || isReadingPassing()) return false;
     if (!isOfStrings(vector.dictionary) || !this.#marked.add(runs, vector)) return false;
     this.#groupCount = Math.max(this.#groupCount, groupCount);
@@ -221,10 +171,6 @@ class DistinctState implements AggregateState {
       this.#plain.addPresent!(group, count, this.#groupCount);
     }
   }
-}
-
-function newTuples(types: readonly SqlType[]): GroupTable {
-  return new GroupTable(types, Number.POSITIVE_INFINITY);
 }
 
 /** How many values are marked, NULL left out. */

@@ -209,11 +209,6 @@ export class GroupTable {
     return true;
   }
 
-  /** Releases what is known of dictionaries, as `KeyColumn` does. */
-  forgetCodes(): void {
-    for (const column of this.#columns) column.forgetCodes();
-  }
-
   /** The keys of all groups. The table may be used further; what was given does not change. */
   keys(): GroupKeys {
     const size = this.size;

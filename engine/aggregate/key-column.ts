@@ -156,12 +156,6 @@ export class KeyColumn {
     return oneId[0]!;
   }
 
-  /** Releases what is known of dictionaries: four bytes for each of their codes. */
-  forgetCodes(): void {
-    this.#codeIds.forget();
-    this.#patterned?.splitKeys.forget();
-  }
-
   value(id: number): SqlValue {
     return distinctValue(this.#inPlace(), this.#refs[id]!);
   }

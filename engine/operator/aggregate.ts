@@ -2,7 +2,6 @@ import type { AggregateState } from '../aggregate/aggregate-function.ts';
 import { DeferredState, valuesOrError } from '../aggregate/deferred.ts';
 import type { GroupKeys } from '../aggregate/group-table.ts';
 import { GroupTable, selectedKeys } from '../aggregate/group-table.ts';
-import type { Part } from '../aggregate/value-part.ts';
 import { assert, must } from '../assert.ts';
 import { carvedInt32 } from '../column/carved-arrays.ts';
 import type { Chunk, ColumnSource, VectorFunction } from '../column/chunk.ts';
@@ -56,34 +55,11 @@ export class AggregateSink implements Sink {
   readonly #options: AggregateOptions;
   readonly #table: GroupTable;
   readonly #states: readonly AggregateState[];
-  #isLaterPass = false;
 
   constructor(options: AggregateOptions) {
     this.#options = options;
     this.#table = new GroupTable(options.keys.map((key) => key.type));
     this.#states = options.aggregates.map((aggregate) => aggregate.create());
-  }
-
-  /** Whether some state can take in a part of its values in each of several passes over the rows. */
-  get isDivisible(): boolean {
-    return this.#states.some((state) => state.isDivisible === true);
-  }
-
-  /** Values that such states keep. */
-  get keptCount(): number {
-    let count = 0;
-    for (const { isDivisible, keptCount = 0 } of this.#states) {
-      if (isDivisible === true) count += keptCount;
-    }
-    return count;
-  }
-
-  /** To be called before each of several passes over the same rows. States that are not divided take in the first alone. */
-  beginPart(part: Part): void {
-    this.#isLaterPass = part.index > 0;
-    for (const state of this.#states) {
-      if (state.isDivisible === true) state.beginPart!(part, () => this.#options.checkpoint?.());
-    }
   }
 
   push(chunk: Chunk): boolean {
@@ -94,7 +70,6 @@ export class AggregateSink implements Sink {
     const groupCount = this.#table.size;
     for (const [index, aggregate] of this.#options.aggregates.entries()) {
       const state = this.#states[index]!;
-      if (this.#isLaterPass && state.isDivisible !== true) continue;
       const functions = aggregate.arguments;
       const vectors =
         state instanceof DeferredState

@@ -4,11 +4,7 @@ import type { Segment } from '../column/segment.ts';
 import type { SqlValue } from '../column/value.ts';
 import { numberVector, type Vector, valueAt, valueVector } from '../column/vector.ts';
 import { GROUPED_CHUNK_ROWS_MAX } from '../limits.ts';
-import {
-  type AggregateOptions,
-  type AggregatePartial,
-  AggregateSink,
-} from '../operator/aggregate.ts';
+import { type AggregatePartial, AggregateSink, GROUP_ORDER } from '../operator/aggregate.ts';
 import { CollectSink } from '../operator/collect.ts';
 import { ChoosingFilter, FilterOperator } from '../operator/filter.ts';
 import { JoinOperator } from '../operator/join.ts';
@@ -16,7 +12,6 @@ import { JoinTable } from '../operator/join-table.ts';
 import { type Leading, LeadingGroups } from '../operator/leading-groups.ts';
 import { LimitOperator } from '../operator/limit.ts';
 import { LimitPerOperator } from '../operator/limit-per.ts';
-import { groupInPasses } from '../operator/passes.ts';
 import { ProjectOperator } from '../operator/project.ts';
 import {
   addScanCounters,
@@ -28,6 +23,7 @@ import {
 import type { Checkpoint, Sink } from '../operator/sink.ts';
 import { pushInChunks } from '../operator/sink.ts';
 import { SortSink } from '../operator/sort.ts';
+import type { OrderKey } from '../operator/sort-order.ts';
 import { TopSink } from '../operator/top.ts';
 import { UnnestOperator } from '../operator/unnest.ts';
 import { WindowSink } from '../operator/window.ts';
@@ -39,7 +35,7 @@ import { ReadFields } from './evaluator/read-fields.ts';
 import type { Apply, Column, ColumnId, Expression } from './expression.ts';
 import { columnReference } from './expression-walk.ts';
 import { type LateTexts, NO_TEXTS, readsTexts, type ScanBounds, withTexts } from './late-texts.ts';
-import { groupOrderBehind, type OrderedGroups, orderedGroupsOf } from './leading-order.ts';
+import { leadingOf } from './leading-order.ts';
 import type { SortKey, TimeWindow } from './logical-plan.ts';
 import {
   type Breaker,
@@ -51,7 +47,7 @@ import {
   type PhysicalTop,
   type PhysicalWindow,
 } from './physical-plan.ts';
-import { rowInputsOf, rowWiseScanOf } from './physical-walk.ts';
+import { groupingBelow, rowInputsOf, rowWiseScanOf } from './physical-walk.ts';
 import type { PlanProfiler } from './plan-profile.ts';
 import { type Functions, PreparedPlan, type PreparedTexts } from './prepared-plan.ts';
 import { frameOf, windowRunOf } from './window-call.ts';
@@ -195,6 +191,9 @@ type OfRun = {
   readonly constants: Map<PhysicalPlan, ConstantSubquery>;
 };
 
+/** A grouping whose rows go to top rows as they come, which put them in order. */
+type OrderedGroups = { readonly grouping: Breaker; readonly leading: Leading | undefined };
+
 /** Turns each operator of a plan into closures over chunks and pushes rows through them. */
 class Execution {
   readonly #context: ExecutionContext;
@@ -268,7 +267,7 @@ class Execution {
         return this.#union(plan, sink);
       case 'aggregate': {
         const ordered = this.#orderedGroups?.grouping === plan ? this.#orderedGroups : undefined;
-        const groups = this.#grouped(plan, ordered?.leading);
+        const groups = this.group(plan, ordered?.leading);
         return ordered === undefined ? groups.emit(sink) : groups.emitUnordered(sink);
       }
       case 'window': {
@@ -296,46 +295,11 @@ class Execution {
     }
   }
 
-  /** All groups, in several passes over the input where their distinct values do not fit into memory. */
-  #grouped(plan: Breaker, leading: Leading | undefined): AggregateSink {
-    const isReplaced = this.#replacement?.breaker === plan;
-    if (isReplaced || !plan.aggregates.some(({ call }) => call.distinct)) {
-      return this.group(plan, leading);
-    }
-    const options = this.#groupOptions(plan);
-    return groupInPasses(
-      () => new AggregateSink(options),
-      (rows) => {
-        this.#driveGrouped(plan, rows);
-        // What the last rows have added counts, too.
-        this.#context.checkpoint();
-      },
-    );
-  }
-
   /**
    * Runs a grouping: over its input, or over the partial states given for it. With `leading`, groups that are not among
    * the first of that order may be incomplete, or left out.
    */
   group(plan: Breaker, leading?: Leading): AggregateSink {
-    const options = this.#groupOptions(plan);
-    const replacement = this.#replacement?.breaker === plan ? this.#replacement : undefined;
-    const isOfAll = leading === undefined || replacement !== undefined;
-    const rows = isOfAll ? new AggregateSink(options) : new LeadingGroups(options, leading);
-    if (replacement === undefined || replacement.isBeside === true) this.#driveGrouped(plan, rows);
-    const groups = rows instanceof LeadingGroups ? rows.groups() : rows;
-    if (replacement !== undefined) {
-      groups.combineAll(replacement.partials as readonly AggregatePartial[]);
-    }
-    return groups;
-  }
-
-  #driveGrouped({ input }: Breaker, rows: Sink): void {
-    this.#groupedScan = rowWiseScanOf(input);
-    this.drive(input, rows);
-  }
-
-  #groupOptions(plan: Breaker): AggregateOptions {
     const { keys, aggregates } = this.#prepared(plan, () => ({
       keys: plan.keys.map(({ column, expression }) => ({
         expression: this.#compile(expression, plan.input),
@@ -347,7 +311,19 @@ class Execution {
         create: () => aggregateStateOf(call),
       })),
     }));
-    return { keys, aggregates, checkpoint: this.#context.checkpoint };
+    const options = { keys, aggregates, checkpoint: this.#context.checkpoint };
+    const replacement = this.#replacement?.breaker === plan ? this.#replacement : undefined;
+    const isOfAll = leading === undefined || replacement !== undefined;
+    const rows = isOfAll ? new AggregateSink(options) : new LeadingGroups(options, leading);
+    if (replacement === undefined || replacement.isBeside === true) {
+      this.#groupedScan = rowWiseScanOf(plan.input);
+      this.drive(plan.input, rows);
+    }
+    const groups = rows instanceof LeadingGroups ? rows.groups() : rows;
+    if (replacement !== undefined) {
+      groups.combineAll(replacement.partials as readonly AggregatePartial[]);
+    }
+    return groups;
   }
 
   #window(plan: PhysicalWindow): WindowSink {
@@ -569,6 +545,23 @@ class Execution {
   #compileAll(expressions: readonly Expression[], input: PhysicalPlan): readonly VectorFunction[] {
     return expressions.map((expression) => this.#compile(expression, input));
   }
+}
+
+function orderedGroupsOf(plan: PhysicalTop): OrderedGroups | undefined {
+  const grouping = groupingBelow(plan.input);
+  return grouping && { grouping, leading: leadingOf(plan) };
+}
+
+/** What orders groups that are equal in all keys of the top rows: their own keys, as without ORDER BY. */
+function groupOrderBehind({ input, keys }: PhysicalTop): readonly OrderKey[] {
+  const ordered = new Set(
+    keys.flatMap(({ expression }) => (expression.op === 'column' ? [expression.id] : [])),
+  );
+  return (groupingBelow(input)?.keys ?? []).flatMap(({ column }, index) =>
+    ordered.has(column.id)
+      ? []
+      : [{ ...GROUP_ORDER, expression: (chunk: Chunk) => chunk.column(index) }],
+  );
 }
 
 /** Whether a plan's rows are not the same for all rows outside. */

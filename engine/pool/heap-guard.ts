@@ -3,7 +3,7 @@ import { resourceLimits, threadId } from 'node:worker_threads';
 import { must } from '../assert.ts';
 import { beginCollecting, collectGarbage, collectNewGarbage } from '../column/garbage.ts';
 import { QUERIES_BYTES_MAX } from '../limits.ts';
-import { HeldTooMuchError } from '../query-error.ts';
+import { RunStoppedError } from '../query-error.ts';
 import { HeldMemory, type SharedMemoryUse } from './held-memory.ts';
 
 const MEGABYTE = 1024 * 1024;
@@ -31,6 +31,9 @@ const UNCOLLECTED_PART = 1 / 2;
 
 /** Part by which a thread must keep more than the least since V8 was last made to collect, for it to be worth it. */
 const KEPT_MORE_PART = 1 / 4;
+
+/** Thrown when a query holds too much; a kind of its own, as a part of a query may be run again as a whole. */
+export class HeldTooMuchError extends RunStoppedError {}
 
 /**
  * Keeps the query of this thread within what all queries may hold together, and within what V8 lets a thread hold.
@@ -77,10 +80,13 @@ export class HeapGuard {
     const { heapBytes, ownBytes } = this.#note();
     const isHeapFull = heapBytes > LOOKED_AT_PART * this.#heapBytesMax;
     if (!isHeapFull && !this.#mayBeTooMuch(ownBytes)) return;
-    if (this.#tooMuchLeft() === undefined) return;
-    // Where V8 had begun to mark before, it has kept what became garbage since; the next collection finds that.
-    const left = this.#tooMuchLeft();
-    if (left !== undefined) throw tooMuch(left);
+    const left = this.#collect();
+    if (left.heapBytes > USED_PART * this.#heapBytesMax) {
+      throw tooMuch(USED_PART * this.#heapBytesMax, left.heapBytes, 0);
+    }
+    const { heldBytes, bytesMax } = this.#memory;
+    if (heldBytes <= USED_PART * bytesMax || !this.#isLargest()) return;
+    throw tooMuch(USED_PART * bytesMax, left.ownBytes, heldBytes - left.ownBytes);
   };
 
   get bytesMax(): number {
@@ -124,19 +130,6 @@ export class HeapGuard {
   /** Whether this thread keeps more of tasks that have ended than it may. */
   get keepsTooMuch(): boolean {
     return this.#keptBytes() > this.#keptLookBytes;
-  }
-
-  /** Collects garbage; gives what is held and allowed where that is still too much. */
-  #tooMuchLeft(): Left | undefined {
-    const { heapBytes, ownBytes } = this.#collect();
-    const heapBytesMax = USED_PART * this.#heapBytesMax;
-    if (heapBytes > heapBytesMax) {
-      return { bytesMax: heapBytesMax, ownBytes: heapBytes, othersBytes: 0 };
-    }
-    const { heldBytes } = this.#memory;
-    const bytesMax = USED_PART * this.#memory.bytesMax;
-    if (heldBytes <= bytesMax || !this.#isLargest()) return undefined;
-    return { bytesMax, ownBytes, othersBytes: heldBytes - ownBytes };
   }
 
   #collectNow(forget: () => void): void {
@@ -209,14 +202,7 @@ function measureKept(): number {
   return measure().bytes - newObjects.space_used_size;
 }
 
-/** Bytes that are held once garbage is gone, and may be. */
-type Left = {
-  readonly bytesMax: number;
-  readonly ownBytes: number;
-  readonly othersBytes: number;
-};
-
-function tooMuch({ bytesMax, ownBytes, othersBytes }: Left): HeldTooMuchError {
+function tooMuch(bytesMax: number, ownBytes: number, othersBytes: number): HeldTooMuchError {
   const others =
     othersBytes < MEGABYTE ? '' : `, and others that ran ${Math.ceil(othersBytes / MEGABYTE)} MiB`;
   return new HeldTooMuchError(

@@ -46,9 +46,9 @@ import type { SentTemplate, TemplateContent } from '../plan/plan-memo.ts';
 import { PlanProfiler } from '../plan/plan-profile.ts';
 import { RowWriter } from '../plan/row-writer.ts';
 import { SizedMemory } from '../plan/sized-memory.ts';
-import { HeldTooMuchError, QueryError, RunStoppedError } from '../query-error.ts';
+import { QueryError, RunStoppedError } from '../query-error.ts';
 import { AnswerBlocks } from './answer-block.ts';
-import { HeapGuard } from './heap-guard.ts';
+import { HeapGuard, HeldTooMuchError } from './heap-guard.ts';
 import { PreparedPlans } from './prepared-plans.ts';
 import { noteRows, noteTask } from './run-progress.ts';
 import {
@@ -137,7 +137,7 @@ async function answerOrFailure(task: Task): Promise<TaskAnswer> {
       const { path, segmentId, reason } = error;
       return { kind: 'unreadable', path, refusal: { segmentId, reason } };
     }
-    // One task that runs the whole has the memory of all parts, and holds no partial states.
+    // One thread has all of the memory that several had.
     if (error instanceof HeldTooMuchError && isPart(task)) return { kind: 'oversized' };
     if (error instanceof QueryError) {
       return { kind: 'failure', code: error.code, message: error.message, span: error.span };
@@ -163,9 +163,9 @@ function forgetAll(): void {
   forgetReaders();
 }
 
-/** Whether a task runs a part of a query, or combines what came of the parts. */
+/** Whether a task runs a part of a query. */
 function isPart({ kind }: Task): boolean {
-  return kind === 'fragment' || kind === 'pieces' || kind === 'finish';
+  return kind === 'fragment' || kind === 'pieces';
 }
 
 /** What a task over a part of a query gives, if it can be handed over. */

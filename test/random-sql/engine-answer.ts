@@ -28,7 +28,7 @@ import {
 import { EVERYTHING } from '../../engine/plan/reach.ts';
 import { RowWriter } from '../../engine/plan/row-writer.ts';
 import { takePieces } from '../../engine/pool/covered-run.ts';
-import { HeldTooMuchError, QueryError } from '../../engine/query-error.ts';
+import { QueryError } from '../../engine/query-error.ts';
 import { parseQuery } from '../../engine/sql/parser.ts';
 import { batchOf, type TestEvent } from '../column/batch-of.ts';
 import type { Answer } from './answer.ts';
@@ -82,29 +82,6 @@ export function engineJson(
     const segments = scansOf(physical).map(segmentsOf);
     return jsonOf(bound, physical, (rows) => {
       executeQuery(physical, { segments, checkpoint: limitedCheckpoint(checkpointsMax) }, rows);
-    });
-  });
-}
-
-/**
- * The same as `engineJson`, of a query that holds too much at these checkpoints, counted from the first on: it makes
- * another try after each, in more passes.
- */
-export function triedJson(
-  sql: string,
-  segmentsOf: SegmentsOf,
-  failures: readonly number[],
-): string {
-  return orError(() => {
-    const { bound, physical } = prepared(sql, 'optimized');
-    const segments = scansOf(physical).map(segmentsOf);
-    let count = 0;
-    const checkpoint = () => {
-      if (failures.includes(++count)) throw new HeldTooMuchError('query_limit', `held at ${count}`);
-    };
-    return jsonOf(bound, physical, (rows) => {
-      executeQuery(physical, { segments, checkpoint }, rows);
-      if (count < Math.max(...failures)) throw new RangeError(`there are ${count} checkpoints`);
     });
   });
 }

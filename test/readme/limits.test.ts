@@ -25,9 +25,6 @@ const LIMITS: Readonly<Record<string, string>> = {
   'running time of a query': `${seconds(engine.QUERY_TIME_MS_MAX)}; ${seconds(service.QUERY_MS_MAX)} including waiting and pauses`,
   'rows of a sort, a window or one side of a join': count(engine.MATERIALIZED_ROWS_MAX),
   groups: count(engine.GROUPS_MAX),
-  'passes over the rows for distinct values that do not fit into memory': count(
-    engine.DISTINCT_PASSES_MAX,
-  ),
   'text made by a function; generated array': `${count(engine.MADE_TEXT_LENGTH_MAX)} characters; ${count(engine.GENERATED_ARRAY_MAX)} elements`,
   'value of type JSON': `${JSON_VALUE_DEPTH_MAX} levels`,
   'bytes of an answer': `${engine.ANSWER_BYTES_MAX / 2 ** 20} MiB, less if \`MEMORY_LIMIT\` is below 4 GiB`,
