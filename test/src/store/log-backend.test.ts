@@ -217,7 +217,9 @@ test('posts decoded in a separate thread are stored, counted, refused and recove
       const malformed = { pieces: [Buffer.from('[')], format: 'json' } as const;
       await assert.rejects(backend.intake.decode(malformed), { code: 'invalid_body' });
       const { ingest } = backend.stats();
-      return { stored, counts: ingest.get(SOURCE) };
+      // Each post gets other ids.
+      const lastEvent = { ...stored.lastEvent, id: stored.lastEvent?.id.length };
+      return { stored: { ...stored, lastEvent }, counts: ingest.get(SOURCE) };
     };
     let here: unknown;
     await machine.open(async (opened) => {
