@@ -61,6 +61,16 @@ for (const profile of ['default', 'supabase']) {
   });
 }
 
+/**
+ * Operations on what no document names: a query is there while it runs, and the files of the console have a hash in
+ * their names. `test/src/http/named-runs.test.ts` and `test/console` show that they succeed.
+ */
+const UNGUESSED: ReadonlySet<string> = new Set([
+  'get.api.query.runs.id',
+  'delete.api.query.runs.id',
+  'get.console.file',
+]);
+
 async function fuzz(service: GuardedService): Promise<void> {
   const document = await documentOf(service);
   const disposable = new Map([
@@ -109,7 +119,9 @@ async function fuzz(service: GuardedService): Promise<void> {
   await Promise.all(Array.from({ length: SENDERS }, send));
   deepEqual(problems, []);
   checkLog(service);
-  const unreached = operations.filter(({ object }) => !answered.has(object.operationId));
+  const unreached = operations.filter(
+    ({ object: { operationId } }) => !answered.has(operationId) && !UNGUESSED.has(operationId),
+  );
   deepEqual(
     unreached.map(({ object }) => object.operationId),
     [],
