@@ -128,7 +128,7 @@ export class QueryPool {
   readonly #drained = new DrainRate();
   /** Tidy tasks that threads run now. None of these promises rejects. */
   readonly #tidying = new Set<Promise<void>>();
-  /** Whether it is to be looked whether a thread should be started ahead. */
+  /** Whether a check for starting a thread ahead is scheduled. */
   #isSpareDue = false;
   #isClosed = false;
 

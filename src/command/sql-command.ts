@@ -118,7 +118,7 @@ function askSql({ client, sql, parameters, maxRows, format, signal }: Ask): Prom
   });
 }
 
-/** What is wrong with the arguments is told as that. */
+/** Reports errors of the arguments as usage errors. */
 async function askUsage(ask: Ask): Promise<string> {
   try {
     return await askSql(ask);

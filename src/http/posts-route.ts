@@ -1,4 +1,4 @@
-import { describeList, describeObject } from '../openapi/schemas.ts';
+import { COUNT, describeList, describeObject, STRING, TIME } from '../openapi/schemas.ts';
 import type { LogIntake } from '../store/log-intake.ts';
 import { FINDING_CODES, type Finding, findReasons } from '../watch/findings.ts';
 import type { PostHistory } from '../watch/post-history.ts';
@@ -24,7 +24,7 @@ export function postsRoute(posts: PostHistory, intake: LogIntake): Route {
     access: MANAGING,
     handle: (_request, response) => {
       const reports = posts.list();
-      const since = toIso(posts.sinceMs);
+      const since = new Date(posts.sinceMs).toISOString();
       const findings: readonly Finding[] =
         reports.length > 0
           ? []
@@ -54,7 +54,7 @@ function toJson(report: PostReport): object {
       project: lastEvent.project,
       id: lastEvent.id,
       timestamp: lastEvent.timestampUs,
-      stored_at: toIso(lastEvent.storedMs),
+      stored_at: new Date(lastEvent.storedMs).toISOString(),
     },
     flawed_events: Object.fromEntries(
       FLAW_KINDS.map((kind) => [kind, flaws.get(kind)?.count ?? 0]),
@@ -63,16 +63,8 @@ function toJson(report: PostReport): object {
 }
 
 function answerJson({ atMs, status, code, message, from }: PostAnswer): object {
-  return { at: toIso(atMs), status, code, message, from };
+  return { at: new Date(atMs).toISOString(), status, code, message, from };
 }
-
-function toIso(ms: number): string {
-  return new Date(ms).toISOString();
-}
-
-const STRING = { type: 'string' } as const;
-const TIME = { type: 'string', format: 'date-time' } as const;
-const COUNT = { type: 'integer', minimum: 0 } as const;
 
 const FINDINGS = describeList(describeObject({ code: { enum: FINDING_CODES }, message: STRING }));
 const ANSWER = describeObject(

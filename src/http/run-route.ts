@@ -1,10 +1,8 @@
 import { toTenant } from '../access/tenant.ts';
-import { describeObject } from '../openapi/schemas.ts';
+import { COUNT, describeObject } from '../openapi/schemas.ts';
 import { sendJson } from './response.ts';
 import { type Access, pathParameter, type Route } from './route.ts';
 import type { RouteOptions } from './routes.ts';
-
-const COUNT = { type: 'integer', minimum: 0 } as const;
 
 const STATUS = describeObject({
   id: { type: 'string' },

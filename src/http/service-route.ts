@@ -1,6 +1,6 @@
 import type { SourceStats } from '../../ingest/log-store.ts';
 import { formatProjectRule, type Source } from '../../ingest/source.ts';
-import { describeList, describeObject } from '../openapi/schemas.ts';
+import { COUNT, describeList, describeObject, STRING, TIME } from '../openapi/schemas.ts';
 import { HEALTH_CODES, type HealthReason } from '../readiness.ts';
 import type { IngestCount } from '../store/ingest-counts.ts';
 import type { CallTimes } from '../watch/call-times.ts';
@@ -50,7 +50,7 @@ function toJson(state: ServiceState): object {
   const { memory, reasons } = state;
   return {
     version: state.version,
-    started_at: toIso(state.startedMs),
+    started_at: new Date(state.startedMs).toISOString(),
     status: reasons.length === 0 ? 'ok' : 'degraded',
     reasons,
     sources: state.sources.map((source) => sourceJson(source, state.ingest)),
@@ -103,7 +103,7 @@ function timesJson(times: CallTimes): object {
 
 function pointJson(point: HistoryPoint): object {
   return {
-    at: toIso(point.atMs),
+    at: new Date(point.atMs).toISOString(),
     seconds: point.stepMs / 1e3,
     events: point.events,
     bytes: point.bytes,
@@ -123,13 +123,6 @@ function rounded(ms: number | undefined): number | null {
   return ms === undefined ? null : Number(ms.toPrecision(3));
 }
 
-function toIso(ms: number): string {
-  return new Date(ms).toISOString();
-}
-
-const STRING = { type: 'string' } as const;
-const TIME = { type: 'string', format: 'date-time' } as const;
-const COUNT = { type: 'integer', minimum: 0 } as const;
 const MICROSECONDS = {
   type: ['integer', 'null'],
   description: 'Microseconds since the epoch; null if there are no events',

@@ -1,13 +1,12 @@
 import { EXPLORE_BUCKETS_MAX, EXPLORE_ROWS_MAX } from '../limits.ts';
 import type { OperationText, Schema } from './operation-text.ts';
-import { describeList, describeObject } from './schemas.ts';
+import { describeList, describeObject, TIME } from './schemas.ts';
 
 const STRING: Schema = { type: 'string' };
 const COUNT: Schema = { type: 'integer', minimum: 0 };
 
 const TIME_DESCRIPTION = 'An ISO 8601 time or date, `now`, or a time before now such as `-3h`';
 
-const TIME: Schema = { type: 'string', format: 'date-time' };
 const OTHER_TIMES: readonly Schema[] = [
   { type: 'string', format: 'date' },
   { type: 'string', pattern: '^-\\d{1,9}[smhdw]$' },

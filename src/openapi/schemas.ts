@@ -8,8 +8,11 @@ export function refTo(name: keyof typeof SCHEMAS): Schema {
   return { $ref: `#/components/schemas/${name}` };
 }
 
-const STRING: Schema = { type: 'string' };
-const COUNT: Schema = { type: 'integer', minimum: 0 };
+export const STRING: Schema = { type: 'string' };
+export const COUNT: Schema = { type: 'integer', minimum: 0 };
+
+/** ISO 8601. */
+export const TIME: Schema = { type: 'string', format: 'date-time' };
 
 /** An object with these members, and with those of `optional` that may be absent. */
 export function describeObject(
@@ -224,8 +227,8 @@ export const SCHEMAS = {
         type: 'integer',
         description: 'What was posted within the retention, where there is a quota of it',
       },
-      created_at: { type: 'string', format: 'date-time' },
-      expires_at: { type: 'string', format: 'date-time' },
+      created_at: TIME,
+      expires_at: TIME,
     },
   ),
   Logged: describeObject({ message: { const: 'Logged!' } }),

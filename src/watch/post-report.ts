@@ -1,6 +1,6 @@
 import type { Source } from '../../ingest/source.ts';
 import { REPORTED_TEXT_LENGTH_MAX } from '../limits.ts';
-import type { StoredLogs } from '../store/log-intake.ts';
+import type { StoredEvent, StoredLogs } from '../store/log-intake.ts';
 
 /** The answer to a post. */
 export type PostAnswer = {
@@ -15,14 +15,9 @@ export type PostAnswer = {
   readonly from?: string | undefined;
 };
 
-/** An event as a query finds it. */
-export type FoundEvent = {
+/** A stored event, and where it is. */
+export type FoundEvent = StoredEvent & {
   readonly source: string;
-  /** The project that the rule of the source finds in the event; absent if it finds none, or several. */
-  readonly project?: string | undefined;
-  readonly id: string;
-  /** Microseconds since the epoch. */
-  readonly timestampUs: number;
   /** When it was stored, in milliseconds since the epoch. */
   readonly storedMs: number;
 };

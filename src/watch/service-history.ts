@@ -111,13 +111,11 @@ export class ServiceHistory {
   /** The calls of each endpoint within the last hour. */
   endpoints(): ReadonlyMap<string, CallTimes> {
     const found = new Map<string, CallTimes>();
-    const first = this.#endpointStep() - HISTORY_MS / ENDPOINT_STEP_MS;
+    const step = this.#endpointStep();
     for (const [name, steps] of this.#endpoints) {
+      dropOld(steps, step);
       const all = new CallTimes();
-      for (const [step, times] of steps) {
-        if (step <= first) steps.delete(step);
-        else all.addAll(times);
-      }
+      for (const times of steps.values()) all.addAll(times);
       if (steps.size === 0) this.#endpoints.delete(name);
       else found.set(name, all);
     }
@@ -140,12 +138,17 @@ export class ServiceHistory {
     }
     let times = steps.get(step);
     if (times === undefined) {
+      dropOld(steps, step);
       times = new CallTimes();
       steps.set(step, times);
-      for (const old of steps.keys()) {
-        if (old <= step - HISTORY_MS / ENDPOINT_STEP_MS) steps.delete(old);
-      }
     }
     return times;
+  }
+}
+
+/** Drops the steps that ended an hour or more before this one began. */
+function dropOld(steps: Map<number, CallTimes>, current: number): void {
+  for (const step of steps.keys()) {
+    if (step <= current - HISTORY_MS / ENDPOINT_STEP_MS) steps.delete(step);
   }
 }

@@ -44,7 +44,7 @@ suite('the shell of the console', { skip: missingBrowser() }, () => {
     assert.ok(page.url().endsWith('/#/endpoints?endpoint=logs.all&tab=text'), page.url());
   });
 
-  test('forgets the token when it is told to', async () => {
+  test('forgets the token on request', async () => {
     const page = await weir.open();
     await page.getByRole('button', { name: /Forget the token/ }).click();
     await page.getByLabel('Access token').waitFor();
@@ -78,7 +78,7 @@ suite('the shell of the console', { skip: missingBrowser() }, () => {
     await page.getByRole('button', { name: 'Colours: dark' }).waitFor();
   });
 
-  test('a token that may only post is told so', async () => {
+  test('a token that may only post sees a message that says so', async () => {
     const made = await weir.service.ask(
       'POST',
       '/api/tokens',

@@ -114,7 +114,7 @@ test('a stop during posts and calls fails none of them, and loses nothing acknow
   }
 });
 
-test('a readiness check is told at once that the service stops', async () => {
+test('a readiness check reports at once that the service stops', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'weir-'));
   try {
     const service = await start(dataDir);

@@ -161,7 +161,7 @@ for (const { title, sql, ids, isLeft } of [
   });
 }
 
-test('a scan is told the project of one record by its place', () => {
+test('a scan filters by the project of one record at a fixed position', () => {
   const sql = "SELECT id FROM by_field AS t WHERE t.metadata[SAFE_OFFSET(0)].ref = 'x'";
   const element = sql.replace('.ref', '.ref[SAFE_OFFSET(0)]');
   const projects = [sql, element].map((text) =>

@@ -72,7 +72,7 @@ test('a caller that has gone before the run begins is noticed', async () => {
   await assert.rejects(answer, { code: 'query_cancelled' });
 });
 
-test('a run has a time limit, and the engine is told when it is over', {
+test('a run has a time limit, and the runner cancels it in the engine when the time is over', {
   timeout: 10_000,
 }, async () => {
   let reason: unknown;
