@@ -109,9 +109,11 @@ export function definitionListOperations(options: Options): Route['operations'] 
   return { GET: list, POST: create };
 }
 
-/** Operations of the path of one definition. */
-export function definitionOperations(options: Options): Route['operations'] {
-  const { catalogue, access } = options;
+/** Operations that read one definition. */
+export function definitionReadOperations({
+  catalogue,
+  access,
+}: Pick<Options, 'catalogue' | 'access'>): Route['operations'] {
   const read: GuardedOperation = {
     summary: 'Read a definition by its id',
     tag: 'definitions',
@@ -123,15 +125,20 @@ export function definitionOperations(options: Options): Route['operations'] {
     access,
     handle: endpointHandler(catalogue),
   };
+  return { GET: read };
+}
+
+/** Operations that change one definition; none where definitions cannot be changed. */
+export function definitionChangeOperations(options: Options): Route['operations'] {
+  const { access } = options;
   const managed = pickManaged(options);
-  if (managed === undefined) return { GET: read };
+  if (managed === undefined) return {};
   const changing = {
     ...({ tag: 'definitions', parameters: IF_MATCH, access } as const),
     failures: [...CHANGE_FAILURES, 'precondition_failed', 'precondition_required'] as const,
   };
   const ofKnown = { ...changing, failures: [...changing.failures, 'unknown_endpoint'] as const };
   return {
-    GET: read,
     PUT: {
       ...changing,
       summary: 'Replace a definition, or make it',

@@ -12,7 +12,11 @@ import type { AppOptions } from './app.ts';
 import type { BodyReader } from './body.ts';
 import { callHandler } from './call-route.ts';
 import { consoleRoute } from './console-route.ts';
-import { definitionListOperations, definitionOperations } from './definition-operations.ts';
+import {
+  definitionChangeOperations,
+  definitionListOperations,
+  definitionReadOperations,
+} from './definition-operations.ts';
 import { exploreRoute } from './explore-route.ts';
 import { fieldsRoute } from './fields-route.ts';
 import { FOLLOW_TEXT, followHandler } from './follow-route.ts';
@@ -57,15 +61,18 @@ const MANAGING: Access = { scope: 'manage', tokenIn: 'headers' };
 
 const ID_OR_NAME = { idOrName: { description: 'UUID of an endpoint, or one of its names' } };
 const NAME = { name: { description: 'One of the names of an endpoint' } };
+const CHANGED_ID_OR_NAME = {
+  idOrName: { description: 'UUID of a definition, or one of its names' },
+};
 /** The id in a path that may also contain a name. */
 const ID = {
   idOrName: {
-    description: 'UUID of a definition; to change it one of its names will do, too',
+    description: 'UUID of a definition',
     schema: { type: 'string', format: 'uuid' },
   },
 };
 
-/** A definition can be changed by name, too. The other methods at a name call it. */
+/** Methods that change a definition, by its id or by a name. The other methods at a name call it. */
 const CHANGING_METHODS: readonly string[] = ['PUT', 'PATCH', 'DELETE'];
 
 /** All routes of the service, the most frequent first. */
@@ -140,10 +147,15 @@ function endpointRoutes(options: RouteOptions): readonly Route[] {
     { path: '/endpoints/query/:idOrName', pathParameters: ID_OR_NAME, ...calls },
     {
       path: '/api/endpoints/:idOrName',
+      pathParameters: CHANGED_ID_OR_NAME,
+      takes: (_request, method) => CHANGING_METHODS.includes(method),
+      operations: definitionChangeOperations({ ...options, access: MANAGING }),
+    },
+    {
+      path: '/api/endpoints/:idOrName',
       pathParameters: ID,
-      takes: (request, method) =>
-        isUuid(pathParameter(request)) || CHANGING_METHODS.includes(method),
-      operations: definitionOperations({ ...options, access: MANAGING }),
+      takes: (request) => isUuid(pathParameter(request)),
+      operations: definitionReadOperations({ catalogue, access: MANAGING }),
     },
     {
       path: '/api/endpoints/:idOrName',

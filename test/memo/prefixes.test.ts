@@ -339,7 +339,7 @@ test('strings with other beginnings, or none, are counted as they match', {
       );
       const patterns = fc.sample(
         fc.array(part, { maxLength: 5 }).map((parts) => `^${parts.join('')}`),
-        runsOf(60),
+        { numRuns: runsOf(60), seed: seed + index },
       );
       const hosts = ['^https://alpha', '^https://alpha[.]example[.]com/', '^', '^/', '^(|x)'];
       for (const pattern of [...hosts, ...patterns]) await mixed.call(pattern);

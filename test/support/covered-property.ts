@@ -23,9 +23,10 @@ export async function assertCovered<T>(
   const { numRuns, isEnough, met } = coverage;
   const blockRuns = runsOf(numRuns);
   const runsMax = PATIENCE * numRuns;
+  const firstSeed = coverage.seed ?? fc.readConfigureGlobal().seed;
   let runs = 0;
   do {
-    const seed = coverage.seed === undefined ? {} : { seed: coverage.seed + runs };
+    const seed = firstSeed === undefined ? {} : { seed: firstSeed + runs };
     await fc.assert(property, { ...seed, numRuns: blockRuns });
     runs += blockRuns;
   } while (runs < runsMax && !isEnough());

@@ -126,6 +126,16 @@ function hasBytesWithin(json: Json): boolean {
   return values.some(hasBytesWithin);
 }
 
+/** Counts the events of lines. The only line of a body may be a list or a batch, so its events are unknown then. */
+function countLines(body: Buffer): number | undefined {
+  const [only = '', ...others] = body
+    .toString('latin1')
+    .split('\n')
+    .filter((line) => line.trim() !== '');
+  const isDocument = others.length === 0 && /^\s*\[|"batch"/.test(only);
+  return isDocument ? undefined : others.length + (only === '' ? 0 : 1);
+}
+
 for (const receiver of RECEIVERS.filter(({ isLines }) => isLines)) {
   test(`${receiver.path} stores or refuses each mutated line`, async () => {
     const property = fc.asyncProperty(choices, cuts, async (changes, cut) => {
@@ -136,12 +146,8 @@ for (const receiver of RECEIVERS.filter(({ isLines }) => isLines)) {
         lines.items.flatMap((line) => [bytesOf(line), Buffer.from('\n')]),
       );
       const body = cutOff(whole, cut);
-      const lineCount = body
-        .toString('latin1')
-        .split('\n')
-        .filter((line) => line.trim() !== '').length;
       // The test cannot tell documents from actions.
-      await check(receiver, body, receiver.path === '/_bulk' ? undefined : lineCount);
+      await check(receiver, body, receiver.path === '/_bulk' ? undefined : countLines(body));
     });
     await fc.assert(property, { numRuns: runsOf(200) });
   });

@@ -10,6 +10,10 @@ const PROPERTY_TIME_MS_MAX = Number(process.env['WEIR_TEST_MINUTES'] ?? 15) * 60
 // Worker threads load this too, before they can load TypeScript; they have no properties.
 if (isMainThread) {
   const { default: fc } = await import('fast-check');
+  // Without it, each run of a commit would try other values, and only the failed property would know which.
+  const seed = process.env['WEIR_FUZZ_SEED'];
+  if (seed !== undefined)
+    fc.configureGlobal({ ...fc.readConfigureGlobal(), seed: Number(seed) | 0 });
   fc.installGlobalPlugin(
     fc.interruptAfterTimeLimit(PROPERTY_TIME_MS_MAX, { failOnInterrupt: true }),
   );
