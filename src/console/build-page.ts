@@ -22,7 +22,7 @@ const MAIN = `${PAGE}/main.tsx`;
 const STYLE = `${PAGE}/style/page.css`;
 
 /** What is loaded before the first rows: the shell and the first view, with all that they import. */
-const FIRST_ENTRIES = [MAIN, STYLE, 'src/console/page/views/endpoints/endpoints-view.tsx'];
+const FIRST_ENTRIES = [MAIN, STYLE, 'src/console/page/views/explore/explore-view.tsx'];
 
 const root = packageRoot();
 const [target = 'dist'] = process.argv.slice(2);

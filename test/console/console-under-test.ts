@@ -48,6 +48,8 @@ export class ConsoleUnderTest {
       colorScheme,
       viewport: { width, height: WIDTHS[width] ?? 800 },
       timezoneId: 'UTC',
+      // What fades in has colours halfway that nobody chose.
+      reducedMotion: 'reduce',
       acceptDownloads: true,
     });
     context.setDefaultTimeout(PATIENCE_MS);
@@ -94,8 +96,8 @@ export class ConsoleUnderTest {
 
 /** Fails when axe finds something that some people could not use. */
 export async function checkAccessible(page: Page): Promise<void> {
-  // What is loading fades in: halfway it has no colour of its own.
-  await page.locator('.loading').waitFor({ state: 'hidden' });
+  const loading = page.locator('.loading');
+  while ((await loading.count()) > 0) await loading.first().waitFor({ state: 'hidden' });
   await page.evaluate(axeProgram());
   const found = await page.evaluate<
     readonly { id: string; nodes: { html: string; failureSummary: string }[] }[]

@@ -1,7 +1,8 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentType } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
 import { ask } from './api/client.ts';
+import { loadSources } from './api/explore.ts';
 import { Button } from './components/button.tsx';
 import { HelpSheet } from './components/help-sheet.tsx';
 import { Notice } from './components/notice.tsx';
@@ -10,8 +11,8 @@ import { Empty, Failure, Loading } from './components/states.tsx';
 import { TokenPrompt } from './components/token-prompt.tsx';
 import { type Action, useActions } from './state/actions.ts';
 import { useResource } from './state/resource.ts';
-import { formatFragment, openView, viewName } from './state/route.ts';
-import { closeSession, grant, session } from './state/session.ts';
+import { formatFragment, openFirst, openView, viewName } from './state/route.ts';
+import { closeSession, grant, may, session } from './state/session.ts';
 import { isDark, switchTheme, theme } from './state/theme.ts';
 import { offeredViews, type View } from './views/views.ts';
 
@@ -34,6 +35,10 @@ function OpenPage() {
     opened.value = undefined;
   };
   const views = offeredViews();
+  const [firstView] = views;
+  useLayoutEffect(() => {
+    if (firstView !== undefined) openFirst(firstView.name);
+  }, [firstView]);
   useActions(
     () => [
       {
@@ -168,7 +173,17 @@ function FilledPalette({ onClose }: { readonly onClose: () => void }) {
     (signal) => ask<{ result: Named[] }>('api/endpoints', { signal }),
     [],
   );
+  const [sources] = useResource(
+    (signal) => (may('explore') ? loadSources(signal) : Promise.resolve([])),
+    [],
+  );
   const more: Action[] = [];
+  if (sources.state === 'ready') {
+    for (const { name } of sources.value) {
+      const run = () => openView('explore', { source: name });
+      more.push({ title: name, group: 'Source', run });
+    }
+  }
   if (endpoints.state === 'ready') {
     for (const { name } of namesIn(endpoints.value)) {
       const run = () => openView('endpoints', { endpoint: name });

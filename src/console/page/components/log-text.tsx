@@ -25,8 +25,8 @@ export function LogText({
   const [lengthMax, setLengthMax] = useState(TEXT_LENGTH_MAX);
   const shown = text.length > lengthMax ? text.slice(0, lengthMax) : text;
   const leftCount = text.length - shown.length;
-  SPECIAL.lastIndex = 0;
-  if (leftCount === 0 && !SPECIAL.test(shown)) return <bdi>{shown}</bdi>;
+  // Unlike `test`, `search` leaves no place behind from which the next search would begin.
+  if (leftCount === 0 && shown.search(SPECIAL) < 0) return <bdi>{shown}</bdi>;
   return (
     <bdi>
       {splitText(shown).map(({ text: part, style }, index) =>

@@ -13,9 +13,9 @@ const MEMBERS_AT_ONCE = 100;
 const OPEN_DEPTH = 3;
 
 /** One value of a record and where it is. */
-type TreeLeaf = {
-  /** The path of a field as SQL names it: records of a list have no index in it. */
-  readonly path: string;
+export type TreeLeaf = {
+  /** Keys from the top down: records of a list have no index among them. */
+  readonly keys: readonly string[];
   readonly value: string | number | boolean | null;
 };
 
@@ -29,16 +29,16 @@ type TreeProps = {
 export function RecordTree({ value, actions }: TreeProps) {
   return (
     <ul class="record">
-      <Members value={value} path="" depth={0} actions={actions} />
+      <Members value={value} keys={[]} depth={0} actions={actions} />
     </ul>
   );
 }
 
-type NodeProps = TreeProps & { readonly path: string; readonly depth: number };
+type NodeProps = TreeProps & { readonly keys: readonly string[]; readonly depth: number };
 
-function Members({ value, path, depth, actions }: NodeProps) {
+function Members({ value, keys, depth, actions }: NodeProps) {
   const [shown, setShown] = useState(MEMBERS_AT_ONCE);
-  const members = membersOf(value, path);
+  const members = membersOf(value, keys);
   return (
     <>
       {members.slice(0, shown).map((member) => (
@@ -56,14 +56,16 @@ function Members({ value, path, depth, actions }: NodeProps) {
 }
 
 function Member(props: NodeProps & { readonly name: string }) {
-  const { name, value, path, depth, actions } = props;
+  const { name, value, keys, depth, actions } = props;
   const isBranch = typeof value === 'object' && value !== null;
   const [isOpen, setOpen] = useState(depth < OPEN_DEPTH);
   if (!isBranch) {
-    const leaf: TreeLeaf = { path, value: value as TreeLeaf['value'] };
+    const leaf: TreeLeaf = { keys, value: value as TreeLeaf['value'] };
     return (
       <li class="record-leaf">
-        <span class="record-name">{name}</span>
+        <span class="record-name">
+          <LogText text={name} isCut />
+        </span>
         <span class={`record-value ${kindOf(value)}`}>
           <LogText text={leafText(leaf.value)} />
         </span>
@@ -80,33 +82,35 @@ function Member(props: NodeProps & { readonly name: string }) {
         aria-expanded={isOpen}
         onClick={() => setOpen(!isOpen)}
       >
-        <span class="record-name">{name}</span>
+        <span class="record-name">
+          <LogText text={name} isCut />
+        </span>
         <span class="muted">{Array.isArray(value) ? `[${count}]` : `{${count}}`}</span>
       </button>
       {isOpen && (
         <ul>
-          <Members value={value} path={path} depth={depth + 1} actions={actions} />
+          <Members value={value} keys={keys} depth={depth + 1} actions={actions} />
         </ul>
       )}
     </li>
   );
 }
 
-function membersOf(value: JsonValue, path: string) {
+function membersOf(value: JsonValue, keys: readonly string[]) {
   if (Array.isArray(value)) {
     // A record is a list of one in the answers of this service: it is drawn as the record.
     const [only] = value;
-    if (value.length === 1 && isRecord(only)) return recordMembers(only, path);
+    if (value.length === 1 && isRecord(only)) return recordMembers(only, keys);
     return value.map((element: JsonValue, index) => ({
-      ...{ key: String(index), name: String(index), value: element, path },
+      ...{ key: String(index), name: String(index), value: element, keys },
     }));
   }
-  return isRecord(value) ? recordMembers(value, path) : [];
+  return isRecord(value) ? recordMembers(value, keys) : [];
 }
 
-function recordMembers(record: Readonly<Record<string, JsonValue>>, path: string) {
+function recordMembers(record: Readonly<Record<string, JsonValue>>, keys: readonly string[]) {
   return Object.entries(record).map(([name, value]) => ({
-    ...{ key: `.${name}`, name, value, path: path === '' ? name : `${path}.${name}` },
+    ...{ key: `.${name}`, name, value, keys: [...keys, name] },
   }));
 }
 

@@ -1,7 +1,7 @@
 import { computed, signal } from '@preact/signals';
 
 /** The names of the views, as they stand in the fragment. */
-export const VIEW_NAMES = ['endpoints'] as const;
+export const VIEW_NAMES = ['explore', 'endpoints'] as const;
 
 export type ViewName = (typeof VIEW_NAMES)[number];
 
@@ -40,6 +40,12 @@ export function formatFragment(view: ViewName, parameters: ParameterChange = {})
   );
   const query = new URLSearchParams(given).toString();
   return query === '' ? `#/${view}` : `#/${view}?${query}`;
+}
+
+/** Opens a view if the address names none. */
+export function openFirst(view: ViewName): void {
+  const [path] = splitOnce(location.hash.replace(/^#\/?/, ''), '?');
+  if (!VIEW_NAMES.some((name) => name === path)) setFragment(formatFragment(view), 'replace');
 }
 
 /** Opens a view, as a click on a link does. */

@@ -14,6 +14,12 @@ export type View = {
 };
 
 const BY_NAME: Readonly<Record<ViewName, Omit<View, 'name'>>> = {
+  explore: {
+    title: 'Explore',
+    key: 'e',
+    isOffered: () => may('explore'),
+    load: async () => (await import('./explore/explore-view.tsx')).ExploreView,
+  },
   endpoints: {
     title: 'Endpoints',
     key: 'n',

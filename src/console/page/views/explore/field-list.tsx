@@ -1,0 +1,173 @@
+import { useState } from 'preact/hooks';
+import type { FieldInfo, FieldsAnswer } from '../../api/explore.ts';
+import { Button } from '../../components/button.tsx';
+import { Field } from '../../components/field.tsx';
+import { LogText } from '../../components/log-text.tsx';
+import { formatCount } from '../../components/quantity.ts';
+import { Empty, Loaded } from '../../components/states.tsx';
+import type { Resource } from '../../state/resource.ts';
+import { changeParameters } from '../../state/route.ts';
+import { type ExplorePlace, searchField, switchColumn } from './explore-place.ts';
+import { SEARCHED_LENGTH_MAX } from './search-text.ts';
+
+/** Fields that are drawn; others are found by their letters. */
+const SHOWN_MAX = 200;
+
+/** Fields whose values are different in nearly each event, and that the list shows anyway. */
+const LEFT_OUT: readonly string[] = ['id', 'timestamp', 'event_message'];
+
+type FieldListProps = {
+  readonly resource: Resource<FieldsAnswer>;
+  readonly onRetry: () => void;
+  readonly place: ExplorePlace;
+};
+
+/** The fields of the events of the window. A field opens to its most frequent values, and one click searches for one. */
+export function FieldList({ resource, onRetry, place }: FieldListProps) {
+  const [text, setText] = useState('');
+  return (
+    <div class="field-list">
+      <Field label="Find a field" isLabelHidden>
+        <input
+          class="input"
+          type="search"
+          placeholder="Find a field"
+          value={text}
+          onInput={(event) => setText(event.currentTarget.value)}
+        />
+      </Field>
+      <Loaded resource={resource} what="Looking for fields" onRetry={onRetry}>
+        {({ fields, events, is_cut }) => {
+          const found = fields.filter(
+            ({ path }) =>
+              !LEFT_OUT.includes(path) && path.toLowerCase().includes(text.toLowerCase()),
+          );
+          return (
+            <>
+              {found.length === 0 && <Empty title="No fields" />}
+              <ul>
+                {found.slice(0, SHOWN_MAX).map((field) => (
+                  <FieldEntry key={field.path} field={field} eventCount={events} place={place} />
+                ))}
+              </ul>
+              {(is_cut || found.length > SHOWN_MAX) && (
+                <p class="muted">There are more: find them by their letters.</p>
+              )}
+            </>
+          );
+        }}
+      </Loaded>
+    </div>
+  );
+}
+
+function FieldEntry(props: {
+  readonly field: FieldInfo;
+  /** All events of the window. */
+  readonly eventCount: number;
+  readonly place: ExplorePlace;
+}) {
+  const { field, eventCount, place } = props;
+  const { path, keys, events } = field;
+  const [isOpen, setOpen] = useState(false);
+  const isInMetadata = keys[0] === 'metadata' && keys.length > 1;
+  const name = isInMetadata ? path.slice(path.indexOf('.') + 1) : path;
+  return (
+    <li>
+      <details open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
+        <summary title={path}>
+          <span class="field-name">
+            <LogText text={name} />
+          </span>
+          <span class="number muted" title={`in ${events} of ${eventCount} events`}>
+            {formatCount(events)}
+          </span>
+        </summary>
+        {isOpen && <FieldDetail field={field} place={place} />}
+      </details>
+    </li>
+  );
+}
+
+function FieldDetail({
+  field,
+  place,
+}: {
+  readonly field: FieldInfo;
+  readonly place: ExplorePlace;
+}) {
+  const { path, kinds, distinct, distinct_is_exact, top, top_is_exact, events } = field;
+  const isColumn = place.columns.includes(path);
+  const isBy = place.by === path;
+  return (
+    <div class="field-detail">
+      <p class="muted">
+        {kinds.join(', ')} · {distinct_is_exact ? '' : 'about '}
+        {formatCount(distinct)} {distinct === 1 ? 'value' : 'values'}
+        {top_is_exact || top.length === 0 ? '' : ' · counts are estimates'}
+      </p>
+      <ul class="field-values">
+        {top.map(({ value, count }) => (
+          <FieldValue
+            key={`${typeof value} ${value}`}
+            {...{ path, value, count, isExact: top_is_exact, most: events }}
+          />
+        ))}
+      </ul>
+      <div class="field-tools">
+        <Button isPressed={isColumn} icon="table" onClick={() => switchColumn(path)}>
+          Column
+        </Button>
+        <Button
+          isPressed={isBy}
+          icon="filter"
+          onClick={() => changeParameters({ by: isBy ? undefined : path }, 'replace')}
+        >
+          Bars by it
+        </Button>
+      </div>
+    </div>
+  );
+}
+
+function FieldValue(props: {
+  readonly path: string;
+  readonly value: FieldInfo['top'][number]['value'];
+  readonly count: number;
+  readonly isExact: boolean;
+  /** The events that have the field. */
+  readonly most: number;
+}) {
+  const { path, value, count, isExact, most } = props;
+  const text = value === '' ? '(empty)' : String(value);
+  const isSearchable = text.length <= SEARCHED_LENGTH_MAX;
+  return (
+    <li class="field-value">
+      <button
+        type="button"
+        title={text.slice(0, SEARCHED_LENGTH_MAX)}
+        disabled={!isSearchable}
+        onClick={() => searchField({ path, value, isWanted: true })}
+      >
+        <span class="field-value-text">
+          <LogText text={text.slice(0, 100)} />
+        </span>
+        <span class="number muted">
+          {isExact ? '' : '≈'}
+          {formatCount(count)}
+        </span>
+        <svg class="field-bar" viewBox="0 0 1 1" preserveAspectRatio="none" aria-hidden="true">
+          <rect class="fill-0" width={Math.min(1, count / Math.max(1, most))} height="1" />
+        </svg>
+      </button>
+      {isSearchable && (
+        <Button
+          kind="quiet"
+          icon="minus"
+          label={`Not ${text.slice(0, 100)}`}
+          onClick={() => searchField({ path, value, isWanted: false })}
+        />
+      )}
+    </li>
+  );
+}

@@ -1,0 +1,45 @@
+import type { LogEvent } from '../../api/explore.ts';
+import { quoteValue } from './search-text.ts';
+
+/** A value that all events of one request have, in whichever source they are. */
+export type RequestKey = { readonly name: string; readonly value: string };
+
+/** Fields that have such a value; the first one that an event has counts. */
+const NAMES = ['request_id', 'trace_id', 'execution_id'] as const;
+
+/** Levels of a record that are looked through. */
+const DEPTH_MAX = 6;
+
+export function findRequestKey({ metadata }: LogEvent): RequestKey | undefined {
+  for (const name of NAMES) {
+    const value = findValue(metadata, name, DEPTH_MAX);
+    if (value !== undefined) return { name, value };
+  }
+  return undefined;
+}
+
+/** The search that finds the events of a request in any source. */
+export function searchOf({ name, value }: RequestKey): string {
+  return `*.${name}:${quoteValue(value)}`;
+}
+
+/** A key in the fragment: its name, a colon and the value. */
+export function formatRequestKey({ name, value }: RequestKey): string {
+  return `${name}:${value}`;
+}
+
+export function parseRequestKey(text: string): RequestKey | undefined {
+  const name = NAMES.find((one) => text.startsWith(`${one}:`));
+  return name === undefined ? undefined : { name, value: text.slice(name.length + 1) };
+}
+
+function findValue(value: unknown, name: string, depth: number): string | undefined {
+  if (typeof value !== 'object' || value === null || depth === 0) return undefined;
+  for (const [key, member] of Object.entries(value)) {
+    const isText = typeof member === 'string' || typeof member === 'number';
+    if (key === name && isText && member !== '') return String(member);
+    const found = findValue(member, name, depth - 1);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}

@@ -1,0 +1,35 @@
+import type { ExploreQuery } from '../../api/explore.ts';
+import { Button } from '../../components/button.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { copyText } from '../../components/notice.tsx';
+
+/** The SQL of the list and of its histogram. */
+export function SqlDialog(props: { readonly query: ExploreQuery; readonly onClose: () => void }) {
+  const { query, onClose } = props;
+  return (
+    <Dialog title="SQL of what is shown" kind="wide" onClose={onClose}>
+      <SqlText title="The list" sql={query.list_sql} />
+      {query.histogram_sql !== null && <SqlText title="The bars" sql={query.histogram_sql} />}
+    </Dialog>
+  );
+}
+
+function SqlText({ title, sql }: { readonly title: string; readonly sql: string }) {
+  return (
+    <section class="sql-text">
+      <header>
+        <h3>{title}</h3>
+      </header>
+      <div class="text-frame">
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys. */}
+        <pre tabIndex={0}>{sql}</pre>
+        <Button
+          kind="quiet"
+          icon="copy"
+          label="Copy the SQL"
+          onClick={() => copyText(sql, 'the SQL')}
+        />
+      </div>
+    </section>
+  );
+}
