@@ -2,6 +2,7 @@ import type { Source } from '../ingest/source.ts';
 import { formatVariable } from './access/first-tokens.ts';
 import { byteText } from './byte-text.ts';
 import { formatUrl } from './command/service-client.ts';
+import { formatConsoleLink } from './console/console-link.ts';
 import {
   type DefinitionProblem,
   problemText,
@@ -128,11 +129,12 @@ function problemLines(problems: readonly DefinitionProblem[]): readonly string[]
   return ['', '  Definitions that are not in force as their files say:', '', ...indented];
 }
 
-/** New tokens as shell commands, and the first call to make with them. */
+/** New tokens as shell commands, the first call to make with them, and the link to the console. */
 function tokenLines({ tokensMade, url }: Service, { host }: Settings): readonly string[] {
   const names = tokensMade.map(({ name }) => name);
   const sender = formatVariable(names.includes('public') ? 'public' : 'private');
-  const port = Number(/\d+$/.exec(url)?.[0]);
+  const localUrl = formatUrl({ host, port: Number(/\d+$/.exec(url)?.[0]) });
+  const managing = tokensMade.find(({ name }) => name === 'private');
   return [
     '  New access tokens. They are shown this once; only their hashes are kept. Paste them into your shell:',
     '',
@@ -140,9 +142,17 @@ function tokenLines({ tokensMade, url }: Service, { host }: Settings): readonly 
     '',
     '  Then send an event:',
     '',
-    `curl -X POST '${formatUrl({ host, port })}/api/logs?source_name=cloudflare.logs.prod' \\`,
+    `curl -X POST '${localUrl}/api/logs?source_name=cloudflare.logs.prod' \\`,
     `  -H "X-API-KEY: $${sender}" -H 'Content-Type: application/json' \\`,
     `  -d '[{"event_message": "GET | 200 | /rest/v1/orders", "project": "alpha"}]'`,
+    ...(managing === undefined
+      ? []
+      : [
+          '',
+          '  And look at it in a browser. The link contains the private token:',
+          '',
+          formatConsoleLink(localUrl, managing.token),
+        ]),
   ];
 }
 

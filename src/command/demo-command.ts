@@ -6,13 +6,13 @@ import { type Command, mustBeNone } from './command.ts';
 export const DEMO: Command = {
   usage: [''],
   about: `
-It listens on a free port, posts six hours of made-up logs of nine sources over HTTP, shows three
-calls with their answers, and continues with live traffic until Ctrl-C ends it. The folder is
-removed then. Of the settings only WORKERS is read.`,
+It listens on a free port, prints a link to the console, posts six hours of made-up logs of nine
+sources over HTTP, shows three calls with their answers, and continues with live traffic until
+Ctrl-C ends it. The folder is removed then. Of the settings only WORKERS is read.`,
   flags: {},
   run: async ({ positionals }, world) => {
     mustBeNone('demo', positionals);
-    await runDemo(world.environment, createClock(world));
+    await runDemo(world, createClock(world));
     return 0;
   },
 };

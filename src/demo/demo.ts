@@ -5,10 +5,12 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { must } from '../../engine/assert.ts';
 import type { Clock } from '../clock.ts';
+import type { CommandWorld } from '../command/command.ts';
 import { showProgress } from '../command/progress.ts';
 import { textTable } from '../command/text-table.ts';
+import { formatConsoleLink } from '../console/console-link.ts';
 import { startService } from '../service.ts';
-import { type Environment, parseSettings } from '../settings.ts';
+import { parseSettings } from '../settings.ts';
 import { openBackend } from '../store/log-backend.ts';
 import { DemoClient } from './demo-client.ts';
 import type { LogEvent } from './traffic/log-event.ts';
@@ -30,7 +32,10 @@ const HOUR_MS = 3_600_000;
  * Starts a throwaway instance with sample traffic, shows the three calls, and runs until a signal.
  * Its folder is removed at the end.
  */
-export async function runDemo(environment: Environment, clock: Clock): Promise<void> {
+export async function runDemo(
+  { environment, isTerminal }: Pick<CommandWorld, 'environment' | 'isTerminal'>,
+  clock: Clock,
+): Promise<void> {
   const dataDir = await mkdtemp(join(tmpdir(), 'weir-demo-'));
   const tokens = { ingest: `demo-ingest-${randomUUID()}`, query: `demo-query-${randomUUID()}` };
   const settings = parseSettings({
@@ -51,6 +56,8 @@ export async function runDemo(environment: Environment, clock: Clock): Promise<v
     openBackend: (stored) => openBackend({ settings: stored, log, nowMs: clock.monotonicMs }),
   });
   try {
+    const link = isTerminal.out ? formatConsoleLink(service.url, tokens.query) : `${service.url}/`;
+    process.stdout.write(`look at the logs in a browser: ${link}\n\n`);
     process.stdout.write(`weir runs at ${service.url} with its data in ${dataDir}\n`);
     const client = new DemoClient(service.url, tokens);
     const traffic = new Traffic({ seed: 1, projectCount: PROJECT_COUNT });

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
+import { must } from '../../engine/assert.ts';
 import type { LogEntry } from '../../src/log.ts';
 import { type Service, startService } from '../../src/service.ts';
 import { parseSettings } from '../../src/settings.ts';
@@ -118,6 +119,8 @@ test('the start message shows new tokens once', async () => {
       assert(message.includes(word), word);
     }
     for (const { token } of service.tokensMade) assert(message.includes(token));
+    const { token } = must(service.tokensMade.find(({ name }) => name === 'private'));
+    assert(message.includes(`\n${service.url}/#token=${token}\n`), message);
     const everywhere = { ...settings, host: '0.0.0.0' };
     const curl = startMessage({ version: '1.2.3', settings: everywhere, sources, service });
     const { host } = new URL(service.url);
