@@ -25,7 +25,7 @@ export async function prepareDataDir(dataDir: string): Promise<void> {
     await access(dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (cause) {
     throw new StartError(
-      `DATA_DIR must be a folder that can be written to; ${resolve(dataDir)} cannot be: ${systemReason(cause)}`,
+      `DATA_DIR must be a writable folder; ${resolve(dataDir)} cannot be used: ${systemReason(cause)}`,
       cause,
     );
   }
@@ -34,7 +34,7 @@ export async function prepareDataDir(dataDir: string): Promise<void> {
   const more = foreign.length - told.length;
   const found = more === 0 ? told.join(', ') : `${told.join(', ')} and ${more} more`;
   throw new StartError(
-    `DATA_DIR must be a data folder of weir, an empty folder or a new one; ${resolve(dataDir)} holds ${found}, and nothing that weir stores. Set DATA_DIR to another folder, or move these away`,
+    `DATA_DIR must be a data folder of weir, an empty folder or a new one; ${resolve(dataDir)} contains ${found}, and nothing that weir stores. Set DATA_DIR to another folder, or move these away`,
   );
 }
 

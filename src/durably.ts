@@ -12,7 +12,7 @@ export async function durably(what: string, work: () => Promise<void>): Promise<
     await work();
   } catch (cause) {
     if (!(cause instanceof DiskError)) throw cause;
-    const message = `${what} could not be made durable, and may be there after a restart: ${systemReason(cause)}`;
+    const message = `${what} could not be written durably, and may or may not exist after a restart: ${systemReason(cause)}`;
     throw new ServiceError('storage_failed', message, { cause });
   }
 }

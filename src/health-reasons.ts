@@ -69,7 +69,7 @@ export class HealthReasons {
     const { damage } = this.#readiness.details;
     if (damage === undefined) return [];
     const message =
-      'what is stored was found damaged, and damage counts it; the rest is served. weir verify names the files';
+      'stored data is damaged (see damage); the rest is served. weir verify names the files';
     return [{ code: 'damage', message }];
   }
 
@@ -79,14 +79,14 @@ export class HealthReasons {
     if (workersLost > this.#workersLost) this.#lossMs = nowMs;
     this.#workersLost = workersLost;
     if (nowMs - this.#lossMs >= WORKERS_LOST_LATELY_MS) return [];
-    const message = `worker threads were lost of late, ${workersLost} since the start; others are in their place`;
+    const message = `worker threads were lost recently, ${workersLost} since the start; all were replaced`;
     return [{ code: 'workers_lost', message }];
   }
 }
 
 function heldBackClock({ heldBackClock: clock }: Stats): readonly HealthReason[] {
   if (clock === undefined) return [];
-  const message = `the clock is ${hours(clock.aheadUs)} ahead of the last time known to be right, so logs are not deleted by age until the service has run for ${hours(clock.remainingUs)} more; if the clock is wrong, set it; if it is right, wait, or stop the service and run weir clock DATA_DIR --trust`;
+  const message = `the clock is ${hours(clock.aheadUs)} ahead of the last trusted time, so logs are not deleted by age until the service has run for ${hours(clock.remainingUs)} more; if the clock is wrong, set it; if it is right, wait, or stop the service and run weir clock DATA_DIR --trust`;
   return [{ code: 'clock_ahead', message }];
 }
 

@@ -51,7 +51,7 @@ export class InstanceKey {
       if (!(error instanceof DiskError)) throw error;
       return { key, problem: error.message };
     }
-    const problem = found === 'damaged' ? `${path} was damaged, and is replaced` : undefined;
+    const problem = found === 'damaged' ? `${path} was damaged and has been replaced` : undefined;
     return { key, problem };
   }
 

@@ -358,7 +358,7 @@ async function withFolderErrors<T>(work: () => Promise<T>): Promise<T> {
     if (cause instanceof Error && 'code' in cause) {
       const advice = findAdvice(cause);
       const reason = [systemSentence(cause), ...(advice === undefined ? [] : [advice])].join('. ');
-      throw new StartError(`DATA_DIR: it cannot be taken: ${reason}`, cause);
+      throw new StartError(`DATA_DIR cannot be used: ${reason}`, cause);
     }
     throw cause;
   }
@@ -374,15 +374,15 @@ async function listen(
   } catch (cause) {
     const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
     const reason = LISTEN_REASONS.get(String(code)) ?? systemReason(cause);
-    throw new StartError(`PORT ${port} on HOST ${host} cannot be listened on: ${reason}`, cause);
+    throw new StartError(`PORT ${port} on HOST ${host} cannot be used: ${reason}`, cause);
   }
 }
 
 const LISTEN_REASONS: ReadonlyMap<string, string> = new Map([
   ['EADDRINUSE', 'another program does'],
-  ['EACCES', 'it needs more rights'],
+  ['EACCES', 'it requires more privileges'],
   ['EADDRNOTAVAIL', 'this machine has no such address'],
-  ['ENOTFOUND', 'no address has this name'],
+  ['ENOTFOUND', 'the name has no address'],
 ]);
 
 function urlHost(host: string): string {

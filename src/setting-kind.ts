@@ -43,7 +43,7 @@ export function integerKind(min: number, max: number): SettingKind<number> {
 }
 
 export function countKind(): SettingKind<number> {
-  return createKind('N', 'a whole number from 1 on', (text) => {
+  return createKind('N', 'a whole number from 1', (text) => {
     const count = /^\d{1,15}$/.test(text) ? Number(text) : 0;
     return count >= 1 ? count : undefined;
   });

@@ -94,8 +94,8 @@ export const SETTING_TABLE = {
   dataDir: setting({
     variable: 'DATA_DIR',
     subject: 'Storage',
-    summary: 'folder for all that is stored',
-    details: 'One process at a time uses it ([what it holds](operations.md#the-data-folder)).',
+    summary: 'folder for all stored data',
+    details: 'Only one process may use it ([what it holds](operations.md#the-data-folder)).',
     kind: textKind('DIR', 'a path'),
     defaultText: './data',
   }),
@@ -124,7 +124,7 @@ export const SETTING_TABLE = {
     subject: 'Memory and threads',
     summary: 'memory for kept answers; with 0 every call runs its query',
     kind: bytesKind(0, 'or 0'),
-    defaultText: '64MiB, at most a thirty-second of MEMORY_LIMIT',
+    defaultText: '64MiB, or 1/32 of MEMORY_LIMIT if that is less',
     defaultValue: (known) => defaultCacheBytes(getMemoryBytes(known)),
   }),
   /** Bytes of kept partial states of sealed segments; with 0 every run reads every row. */
@@ -132,9 +132,9 @@ export const SETTING_TABLE = {
     variable: 'MEMO_LIMIT',
     subject: 'Memory and threads',
     summary: 'memory for partial results of sealed segments; with 0 every query reads every row',
-    details: 'With `0` nothing that earlier calls found out is used.',
+    details: 'With `0` no partial results are cached.',
     kind: bytesKind(0, 'or 0'),
-    defaultText: '64MiB, at most a thirty-second of MEMORY_LIMIT',
+    defaultText: '64MiB, or 1/32 of MEMORY_LIMIT if that is less',
     defaultValue: (known) => defaultMemoBytes(getMemoryBytes(known)),
   }),
   workerCount: optional({
@@ -142,7 +142,7 @@ export const SETTING_TABLE = {
     subject: 'Memory and threads',
     summary: 'threads that run queries, and seal and merge segments',
     details:
-      'There are fewer where `MEMORY_LIMIT` has no room for them. Up to three times as many more hold paused queries.',
+      'There are fewer if `MEMORY_LIMIT` has no room for them. Up to three times as many more hold paused queries.',
     kind: integerKind(1, WORKERS_MAX),
     unit: 'threads',
     defaultText: 'as many as the machine has cores',
@@ -168,7 +168,7 @@ export const SETTING_TABLE = {
     subject: 'Sources and queries',
     summary: 'sources beside the nine built in',
     details:
-      'The path behind the colon is where an event names its project; without it that is the field `project`. More can be [made while weir runs](ingest.md#add-your-own).',
+      'The path after the colon is where an event names its project; the default is the field `project`. More sources can be [made while weir runs](ingest.md#add-your-own).',
     kind: sourcesKind(),
     defaultText: 'none',
     defaultValue: () => [],
@@ -178,7 +178,7 @@ export const SETTING_TABLE = {
     variable: 'DEFAULT_SOURCE',
     subject: 'Sources and queries',
     summary: 'source of senders that name none: OpenTelemetry, Elasticsearch, Loki',
-    details: 'It is added where there is no such source.',
+    details: 'It is added if no such source exists.',
     kind: textKind('NAME', 'the name of a source'),
     defaultText: 'logs',
   }),

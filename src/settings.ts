@@ -133,7 +133,7 @@ function findWithFiles(
       found.set(`${variable}_FILE`, readFileSync(path, 'utf8').trim());
     } catch (error) {
       const reason = systemReason(error);
-      tell(`${variable}_FILE must name a file that can be read; ${path} cannot be: ${reason}`);
+      tell(`${variable}_FILE must name a readable file; ${path} cannot be read: ${reason}`);
     }
   }
   const [first, ...others] = new Set(found.values());

@@ -43,7 +43,7 @@ export function startMessage(started: Started): string {
   ];
   if (settings.profile !== 'default') lines.push(`  profile    ${settings.profile}`);
   // Names only, because the values include a password.
-  if (unneeded.length > 0) lines.push(`  not needed ${unneeded.join(', ')}`);
+  if (unneeded.length > 0) lines.push(`  ignored ${unneeded.join(', ')}`);
   const frozen = frozenNow(settings);
   if (frozen !== undefined) lines.push(`  clock      stands still at ${frozen} (FROZEN_NOW)`);
   lines.push(...listWarnings(started).map((warning) => `  warning    ${warning}`));
@@ -114,7 +114,7 @@ function shortTokenWarnings({
     token === undefined || token.length >= TOKEN_LENGTH_SAFE
       ? []
       : [
-          `${name} has fewer than ${TOKEN_LENGTH_SAFE} characters: it may be guessed. Use a longer, random one, such as openssl rand -hex 32 prints`,
+          `${name} has fewer than ${TOKEN_LENGTH_SAFE} characters and could be guessed. Use a longer, random one, for example from openssl rand -hex 32`,
         ],
   );
 }
@@ -126,7 +126,7 @@ function problemLines(problems: readonly DefinitionProblem[]): readonly string[]
     problemText({ ...problem, served: servedText(problem.isServed) }),
   );
   const indented = texts.map((text) => text.replaceAll(/^(?=.)/gm, '  '));
-  return ['', '  Definitions that are not in force as their files say:', '', ...indented];
+  return ['', '  Definition files that are not in force:', '', ...indented];
 }
 
 /** New tokens as shell commands, the first call to make with them, and the link to the console. */
@@ -136,7 +136,7 @@ function tokenLines({ tokensMade, url }: Service, { host }: Settings): readonly 
   const localUrl = formatUrl({ host, port: Number(/\d+$/.exec(url)?.[0]) });
   const managing = tokensMade.find(({ name }) => name === 'private');
   return [
-    '  New access tokens. They are shown this once; only their hashes are kept. Paste them into your shell:',
+    '  New access tokens. They are shown only this once, because only their hashes are kept. Paste them into your shell:',
     '',
     ...tokensMade.map(({ name, token }) => `export ${formatVariable(name)}=${token}`),
     '',

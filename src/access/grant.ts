@@ -89,7 +89,7 @@ export function authorizeEvents(
   source: Pick<Source, 'name'> | undefined,
 ): void {
   if (grant.endpoints !== 'all') {
-    throw outOfReach(grant, 'events of sources, but for its endpoints');
+    throw outOfReach(grant, 'events of sources, only for its endpoints');
   }
   authorizeSource(grant, called, source);
 }

@@ -83,7 +83,7 @@ export class Quotas {
     const quotas = new Quotas(options);
     const state = await options.file.read();
     if (state === 'damaged') {
-      const reason = 'the use of quotas begins anew';
+      const reason = 'the use of quotas is counted from zero';
       options.log({ level: 'error', event: 'quota_use_damaged', file: options.file.path, reason });
     } else if (state !== 'missing') {
       quotas.#day = state.day;
@@ -183,7 +183,7 @@ export class Quotas {
     const end = isoDay(this.#day + 1);
     this.#refuse(
       quota,
-      `${ownerText(grant, quota)} may post ${max} ${kind} a day; ${used} are used. The day ends at ${end}`,
+      `${ownerText(grant, quota)} may post ${max} ${kind} a day and has posted ${used}. The day ends at ${end}`,
     );
   }
 
@@ -192,7 +192,7 @@ export class Quotas {
     const end = isoDay(stored.dayBelow(max, this.#retentionDays));
     this.#refuse(
       quota,
-      `${ownerText(grant, quota)} may have ${max} bytes stored; ${stored.total} are. There is room again when old logs are deleted, at ${end}`,
+      `${ownerText(grant, quota)} may have ${max} bytes stored and has ${stored.total}. There is room again when old logs are deleted, at ${end}`,
     );
   }
 

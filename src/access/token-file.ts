@@ -60,7 +60,7 @@ export class TokenFile {
   }
 
   #damageError(reason: string, cause?: unknown): StartError {
-    const advice = `Put it back from a backup, or remove it and ${this.#copyPath} to have new tokens made: all others are void then`;
+    const advice = `Restore it from a backup, or remove it and ${this.#copyPath} to have new tokens made: all others are invalid then`;
     return new StartError(
       `${this.#path} must be the file of token hashes that weir wrote; ${reason}. ${advice}`,
       cause,

@@ -34,7 +34,7 @@ const ORDER = z.strictObject({
     ),
   scopes: z
     .array(z.enum(SCOPES, { error: scopesError }), { error: scopesError })
-    .min(1, `scopes must name one at least of ${formatChoices(SCOPES)}`),
+    .min(1, `scopes must have at least one of ${formatChoices(SCOPES)}`),
   projects: NARROWING.projects.optional(),
   sources: NARROWING.sources.optional(),
   endpoints: NARROWING.endpoints.optional(),
@@ -92,7 +92,7 @@ export function parseQuotaChange(value: unknown): QuotaChange {
   if (parsed.success) return parsed.data;
   const names = formatChoices(Object.keys(QUOTA));
   throw invalid(
-    `a change of a token must have ${names} alone, each a whole number from 1 on, or null for none`,
+    `a change of a token may have only ${names}, each a whole number from 1, or null for none`,
   );
 }
 
@@ -108,7 +108,7 @@ function issueSentence(issue: z.core.$ZodIssue | undefined): string {
     const known = Object.keys(ORDER.shape);
     return `a token must be described by ${formatChoices(known)}; got ${issue.keys.map(echo).join(', ')}`;
   }
-  if (typeof name === 'string' && name in QUOTA) return `${name} must be a whole number from 1 on`;
+  if (typeof name === 'string' && name in QUOTA) return `${name} must be a whole number from 1`;
   return name === undefined ? 'a token must be described by a JSON object' : (issue?.message ?? '');
 }
 
@@ -155,7 +155,7 @@ function parseExpiry(text: string, nowMs: number): number {
   const expiresMs = Math.floor(Number(us) / 1000);
   if (expiresMs > nowMs) return expiresMs;
   const now = new Date(nowMs).toISOString();
-  throw invalid(`expires_at must lie ahead, after ${now}; got ${echo(text)}`);
+  throw invalid(`expires_at must be in the future, after ${now}; got ${echo(text)}`);
 }
 
 function checkMaker(maker: Grant, order: Order, expiresMs: number | undefined): void {
@@ -170,7 +170,7 @@ function checkMaker(maker: Grant, order: Order, expiresMs: number | undefined): 
   const end = new Date(maker.expiresMs).toISOString();
   throw new ServiceError(
     'forbidden',
-    `the token ${maker.name} ends at ${end}: what it makes must have an expires_at until then`,
+    `the token ${maker.name} expires at ${end}: a token that it makes must have an expires_at no later than that`,
   );
 }
 

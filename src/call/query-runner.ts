@@ -215,13 +215,13 @@ export class QueryRunner {
   #watch(cancelled: AbortSignal, stop: (error: Error) => void): () => void {
     const { queryMsMax } = this.#limits;
     const timer = setTimeout(() => {
-      const message = `a query may run for ${queryMsMax} ms; this one did not end in that time`;
+      const message = `a query may run for ${queryMsMax} ms; this one exceeded that time`;
       stop(new QueryError('query_timeout', message));
     }, queryMsMax);
     // The process is kept alive by what waits for the answer, not by this timer.
     timer.unref();
     const cancel = (): void => {
-      stop(new QueryError('query_cancelled', 'the caller went away before the answer'));
+      stop(new QueryError('query_cancelled', 'the caller disconnected before the answer'));
     };
     cancelled.addEventListener('abort', cancel, { once: true });
     if (cancelled.aborted) cancel();
@@ -280,5 +280,5 @@ async function inTurnsOfTheLoop<T>(pieces: Pieces<T>, isGone: () => boolean): Pr
     if (step.done === true) return await step.value;
     await new Promise(setImmediate);
   }
-  throw new QueryError('query_cancelled', 'the caller went away before the answer');
+  throw new QueryError('query_cancelled', 'the caller disconnected before the answer');
 }

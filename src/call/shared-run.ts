@@ -44,7 +44,7 @@ export class SharedRun<Answer> {
     let leave = (): void => {};
     const left = new Promise<never>((_resolve, reject) => {
       leave = () => {
-        reject(new ServiceError('query_cancelled', 'the caller went away before the answer'));
+        reject(new ServiceError('query_cancelled', 'the caller disconnected before the answer'));
       };
     });
     cancelled.addEventListener('abort', leave, { once: true });

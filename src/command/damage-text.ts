@@ -11,7 +11,7 @@ export function damageText(damage: FolderDamage): string {
 function formatSentence(damage: FolderDamage): string {
   switch (damage.kind) {
     case 'envelope':
-      return `the envelope at its ${damage.copy} cannot be read; the other can: nothing is lost`;
+      return `the envelope at its ${damage.copy} cannot be read, but the other can: nothing is lost`;
     case 'columns': {
       const { columns, rowCount, source } = damage;
       const values =
@@ -28,8 +28,8 @@ function formatSentence(damage: FolderDamage): string {
       return 'it cannot be read, so whether segment files are missing is not known';
     case 'small_file':
       return damage.isLost
-        ? 'it does not match its checksum, and there is no whole copy: what it held is lost'
-        : 'it does not match its checksum, or is gone; the other of the two files is whole: nothing is lost';
+        ? 'it does not match its checksum, and there is no intact copy: its contents are lost'
+        : 'it does not match its checksum or is missing; the other of the two files is intact: nothing is lost';
     case 'log':
       return logSentence(damage);
     default:

@@ -40,7 +40,8 @@ export function inspectionText(found: {
     ),
     ...section('not ours', listed(inspection.unknown.map(echo))),
   ];
-  if (!inspection.isSettled) lines.push('The files changed all the time: read it again.', '');
+  if (!inspection.isSettled)
+    lines.push('The files were changing all the time: read the folder again.', '');
   return lines.join('\n');
 }
 
@@ -50,10 +51,10 @@ const LEFTOVER_TEXT = {
 } as const;
 
 function lockText(lock: LockHolder | undefined): string {
-  if (lock === undefined) return 'nobody has the folder';
+  if (lock === undefined) return 'no process uses the folder';
   const { pid, host, since, isAlive } = lock;
   const who = `process ${pid} on ${echo(host)}, since ${echo(since)}`;
-  return isAlive ? `in use by ${who}` : `left behind by ${who}, which is no more`;
+  return isAlive ? `in use by ${who}` : `left behind by ${who}, which has ended`;
 }
 
 function summaryLines(inspection: Inspection): readonly string[] {
@@ -62,7 +63,7 @@ function summaryLines(inspection: Inspection): readonly string[] {
   const disk = segments.byteSize + log.byteSize + leftoverSize + quarantine.byteSize;
   const { fileCount } = quarantine;
   const lines = [
-    `events      ${count(inspection.eventCount)}: ${count(segments.eventCount)} in segment files, ${count(log.uncoveredEventCount)} in the log alone`,
+    `events      ${count(inspection.eventCount)}: ${count(segments.eventCount)} in segment files, ${count(log.uncoveredEventCount)} in the log only`,
     `time        ${span === undefined ? 'no event' : `${timeText(span.timestampUsMin)} to ${timeText(span.timestampUsMax)} UTC`}`,
     `on disk     ${byteText(disk)}: segment files ${byteText(segments.byteSize)}, log ${byteText(log.byteSize)}, quarantine ${byteText(quarantine.byteSize)} in ${count(fileCount)} ${fileCount === 1 ? 'file' : 'files'}`,
     `damage      ${damageSummary(inspection)}`,

@@ -44,7 +44,7 @@ to ${RETRIES_MAX} times.
 On standard output it shows how many events are stored, on standard error why others were refused,
 and what the service says of those it stored. If a request fails, nothing after it is sent.`,
   flags: {
-    source: { placeholder: 'NAME', text: 'the source; without it that of the token' },
+    source: { placeholder: 'NAME', text: 'source to post to; default: the token’s own' },
     url: URL_FLAG,
   },
   notes: [

@@ -17,7 +17,7 @@ import {
 /** The flag for the address of the service. */
 export const URL_FLAG: Flag = {
   placeholder: 'URL',
-  text: 'address of the service; without it http://HOST:PORT of the settings',
+  text: 'address of the service; default: http://HOST:PORT of the settings',
 };
 
 /** The help text about the token, for commands that ask a service. */
@@ -163,7 +163,9 @@ export class ServiceClient {
 
   /** The error for an answer that this version does not understand. */
   stranger(): UnreachableError {
-    return new UnreachableError(`what answers at ${this.#url} is not a service of this version`);
+    return new UnreachableError(
+      `the answer from ${this.#url} is not from a service of this version`,
+    );
   }
 }
 

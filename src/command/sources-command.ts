@@ -27,14 +27,12 @@ is. The path of a source cannot be changed.
   flags: {
     'project-path': {
       placeholder: 'PATH',
-      text: 'where an event names its project: project, or a path such as metadata.tenant; without it project',
+      text: 'where events name their project: project (default), or a path such as metadata.tenant',
     },
     json: { text: 'write everything as JSON' },
     url: URL_FLAG,
   },
-  notes: [
-    `${TOKEN_NOTE} add needs the scope manage; without it list does not show how much there is.`,
-  ],
+  notes: [`${TOKEN_NOTE} add needs the scope manage; without it, list shows no sizes.`],
   run: async (words, world) => {
     const [verb = 'list', ...names] = words.positionals;
     const act = mustFindVerb('sources', VERBS, verb);

@@ -30,20 +30,20 @@ export class StepText implements StepReport {
 
   notUnderstood(problems: readonly string[]): void {
     this.#tellProblems(problems);
-    this.#world.err(`nothing is changed while something ${this.#from} is not understood\n`);
+    this.#world.err(`nothing is changed, because some entries ${this.#from} are not understood\n`);
   }
 
   compared({ changes, sameCount, alone, problems }: SideComparison): void {
     this.#tellProblems(problems);
     const diffs = changes.map((change) => `${changeText(change)}\n`);
     const names = alone.map(({ name }) => name).join(', ');
-    const rest = alone.length === 0 ? '' : `only ${this.#to}: ${names}; --delete takes them away\n`;
+    const rest = alone.length === 0 ? '' : `only ${this.#to}: ${names}; --delete removes them\n`;
     const kinds = ['make', 'change', 'remove'] as const;
     const sizes = kinds.map((kind) => {
       const size = changes.filter((change) => toAction(change) === kind).length;
       return `${count(size)} ${ACTION_WORDS[kind].todo}`;
     });
-    const sum = `${this.#to}: ${sizes.join(', ')}, ${count(sameCount)} as they are\n`;
+    const sum = `${this.#to}: ${sizes.join(', ')}, ${count(sameCount)} unchanged\n`;
     this.#world.out(`${diffs.join('')}${rest}${sum}`);
   }
 

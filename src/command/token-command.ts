@@ -39,7 +39,7 @@ one. On standard error it says where it was.`,
     sources: { placeholder: 'LIST', text: 'the sources that it reads and posts to' },
     endpoints: { placeholder: 'LIST', text: 'the endpoints that it calls' },
     'default-source': { placeholder: 'NAME', text: 'source of posts that name none' },
-    'expires-at': { placeholder: 'TIME', text: 'ISO 8601; without it the token never expires' },
+    'expires-at': { placeholder: 'TIME', text: 'ISO 8601; default: the token never expires' },
     'events-per-day': {
       placeholder: 'N',
       text: 'refuse posts of more events on a UTC day; with limit, "none" removes the quota',

@@ -48,8 +48,8 @@ which a start removes; files that a running service merges or removes meanwhile.
 belong to weir are named. For segment files in the folder quarantine it reports which are whole: the
 next start puts them back.`,
   flags: {
-    restore: { text: 'put whole segment files back now, then verify; the service must be stopped' },
-    json: { text: 'write everything as JSON, when all has been read' },
+    restore: { text: 'restore intact segment files now, then verify; the service must be stopped' },
+    json: { text: 'write everything as JSON when all has been read' },
   },
   run: async (folder, words, world) => {
     const isJson = words.has('json');
@@ -103,16 +103,16 @@ async function lookIntoQuarantine(
     return { storePath, quarantine: [...restored, ...left] };
   };
   if (!isRestoring) return look(folder.storePath);
-  const advice = 'Stop the service that runs there; its next start puts the files back, too';
+  const advice = 'Stop the service that runs there; its next start restores the files, too';
   return withFolderLock({ dataDir: folder.dataDir, advice }, world, look);
 }
 
 function fateText({ path, fate, reason = '' }: QuarantinedFile): string {
   switch (fate) {
     case 'restored':
-      return `${echo(path)} is whole, and back in its place`;
+      return `${echo(path)} is intact, and was restored`;
     case 'whole':
-      return `${echo(path)} is whole: the next start, or --restore, puts it back`;
+      return `${echo(path)} is intact: the next start, or --restore, restores it`;
     case 'stays':
       return `${echo(path)} stays: ${reason}`;
     default:
@@ -133,7 +133,7 @@ function summaryText(found: Verification): string {
     lines.push(`               ${count(goneCount)} segment files were merged or removed meanwhile`);
   }
   if (leftoverCount > 0) {
-    lines.push(`               ${count(leftoverCount)} files that are left over were not read`);
+    lines.push(`               ${count(leftoverCount)} left-over files were not read`);
   }
   if (log.tailSize > 0) lines.push(`               ${tailText(log.tailSize)}`);
   lines.push(...smallFileLines(smallFiles));
@@ -148,7 +148,7 @@ function smallFileLines(found: Verification['smallFiles']): readonly string[] {
   const { fileCount, damagedCount, leftoverCount, withoutChecksum, leftOut } = found;
   const lines = [`other files    ${count(fileCount)}, ${count(damagedCount)} damaged`];
   if (leftoverCount > 0) {
-    lines.push(`               ${count(leftoverCount)} that are left over were not read`);
+    lines.push(`               ${count(leftoverCount)} left-over files were not read`);
   }
   if (withoutChecksum.length > 0) {
     lines.push(`               without a checksum yet: ${withoutChecksum.map(echo).join(', ')}`);

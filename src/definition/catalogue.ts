@@ -103,9 +103,7 @@ async function readFolder(
     return await readAll(folder, { origin: 'folder', profile }, problems);
   } catch (error) {
     const reason = systemReason(error);
-    problems.push(
-      `ENDPOINTS_DIR must be a folder that can be read; ${folder} cannot be: ${reason}`,
-    );
+    problems.push(`ENDPOINTS_DIR must be a readable folder; ${folder} cannot be read: ${reason}`);
     return [];
   }
 }

@@ -63,7 +63,7 @@ export class DefinitionFolder {
       names = await definitionNames(this.#folder);
     } catch (cause) {
       throw new FolderError(
-        `ENDPOINTS_DIR must be a folder that can be read; ${this.#folder} cannot be: ${systemReason(cause)}`,
+        `ENDPOINTS_DIR must be a readable folder; ${this.#folder} cannot be read: ${systemReason(cause)}`,
         cause,
       );
     }

@@ -180,7 +180,10 @@ function checkWellFormed({ query, description = '' }: DefinitionResource): void 
     ['description', description],
   ]) {
     if (!/\p{Surrogate}/u.test(text!)) continue;
-    throw new ServiceError('invalid_definition', `${key} must be Unicode; got half of a character`);
+    throw new ServiceError(
+      'invalid_definition',
+      `${key} must be valid Unicode; got a lone surrogate`,
+    );
   }
 }
 

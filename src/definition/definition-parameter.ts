@@ -12,7 +12,7 @@ type Options = { required: boolean; default?: Word; values?: Word; from?: Word }
 
 export const PARAMETER_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-const TOKEN_REASON = `a parameter must not be read from ${TOKEN_PARAMETER}: callers give their token so`;
+const TOKEN_REASON = `a parameter must not be read from ${TOKEN_PARAMETER}, with which callers send their token`;
 
 /** A word; quotes and parentheses may contain spaces. */
 const WORD = /(?:"(?:[^"\\]|\\.)*"|\((?:"(?:[^"\\]|\\.)*"|[^()"])*\)|[^\s"()])+/y;
@@ -115,8 +115,8 @@ function splitList(list: Word, refuse: Refuse): readonly string[] {
     if (match === null) return refuse(at, 'a list must be words with commas between them');
     const [, word = '', separator] = match;
     const item = unquote({ text: word, at }, refuse);
-    if (word === '') refuse(at, 'a list must not have an empty place');
-    if (items.includes(item)) refuse(at, `${echo(item)} stands twice in its list`);
+    if (word === '') refuse(at, 'a list must not have an empty item');
+    if (items.includes(item)) refuse(at, `${echo(item)} occurs twice in its list`);
     items.push(item);
     offset = LIST_ITEM.lastIndex;
     more = separator === ',';

@@ -44,7 +44,7 @@ export function problemText(problem: {
 }): string {
   const { file, line, column, reason, caret, served } = problem;
   const place = line === undefined ? file : `${file}:${line}:${column}`;
-  const outcome = served === 'no' ? 'not in force' : 'its last good state is in force';
+  const outcome = served === 'no' ? 'not in force' : 'its last valid version is in force';
   const sentence = `${place === '' ? '' : `${place}: `}${reason} (${outcome})`;
   const lines = [sentence, ...(caret ?? '').split('\n')].filter((text) => text !== '');
   return lines.map((text) => shownText(text)).join('\n');

@@ -470,7 +470,7 @@ function checkSize(fileText: string): void {
 function mustFindBytes(file: string, pair: CheckedPair): Uint8Array {
   if (pair.kind === 'whole' || pair.kind === 'old') return pair.body;
   const reason =
-    'a definition must match its checksum; this file and its copy are damaged: make it again, or remove it';
+    'a definition must match its checksum; this file and its copy are damaged: create it again, or remove it';
   throw new DefinitionError(file, '', FILE_START, reason);
 }
 
@@ -478,7 +478,7 @@ function mustFindBytes(file: string, pair: CheckedPair): Uint8Array {
 function checkId(saved: SavedDefinition, id: string): void {
   const got = saved.definition.id;
   if (got === id) return;
-  const reason = `id must be ${id}, under which the definition is kept; got ${got}`;
+  const reason = `id must be ${id}, under which the definition is stored; got ${got}`;
   throw new DefinitionError(saved.file, saved.fileText, saved.getPosition('id'), reason);
 }
 
@@ -491,6 +491,6 @@ function checkHarmless(harm: readonly UnboundDefinition[]): void {
   const more = rest === 0 ? '' : `; and ${rest} more`;
   throw new ServiceError(
     'definition_in_use',
-    `other definitions could no longer be called: ${reasons.join('; ')}${more}`,
+    `other definitions would stop working: ${reasons.join('; ')}${more}`,
   );
 }

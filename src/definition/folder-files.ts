@@ -213,11 +213,11 @@ export class FolderFiles {
     { saved: other, error }: UnboundDefinition,
   ): DefinitionProblem {
     if (other === saved) return this.#problem(name, error);
-    const sufferer = `${other.definition.name} could no longer be called: ${error.reason}`;
+    const sufferer = `${other.definition.name} would stop working: ${error.reason}`;
     const reason =
       saved === undefined
-        ? `the file is gone, but its definition is needed: ${sufferer}`
-        : `not taken over: ${sufferer}`;
+        ? `the file was removed, but another definition needs it: ${sufferer}`
+        : `not in force, because of another definition: ${sufferer}`;
     const { file, fileText } = saved ?? this.#inForce.get(name) ?? other;
     return this.#problem(name, new DefinitionError(file, fileText, FILE_START, reason));
   }

@@ -67,7 +67,7 @@ export async function runDemo(
   } finally {
     await service.stop();
     await rm(dataDir, { recursive: true, force: true });
-    process.stdout.write('\nweir has stopped; its folder is gone\n');
+    process.stdout.write('\nweir has stopped and removed its folder\n');
   }
 }
 
@@ -99,7 +99,7 @@ async function sendHistory(
   showProgress('');
   const seconds = (clock.monotonicMs() - startMs) / 1000;
   process.stdout.write(
-    `took in ${sentCount} events of ${HISTORY_HOURS} hours and nine sources in ${seconds.toFixed(1)} s\n`,
+    `stored ${sentCount} events of ${HISTORY_HOURS} hours and nine sources in ${seconds.toFixed(1)} s\n`,
   );
 }
 

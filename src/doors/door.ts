@@ -248,7 +248,10 @@ function joinRefusals(parts: readonly Refusals[]): Refusals {
 }
 
 function senderGone(): ServiceError {
-  return new ServiceError('invalid_body', 'the sender left before all sources of its post had it');
+  return new ServiceError(
+    'invalid_body',
+    'the sender disconnected before all sources of its post were stored',
+  );
 }
 
 function together(

@@ -81,12 +81,15 @@ function elasticsearchRoutes(options: DoorOptions, ended: Route['ended']): reado
     {
       path: `${base}/:index/_bulk`,
       pathParameters: {
-        index: { description: 'Source of documents that name no index, if it is one' },
+        index: { description: 'Source of documents whose index is not the name of a source' },
       },
       ...bulks,
     },
     ...Array.from(ELASTICSEARCH_ANSWERS, ([path, value]): Route => {
-      const answer = telling('What clients of Elasticsearch ask before they send', value);
+      const answer = telling(
+        'Answer what clients of Elasticsearch request before they send',
+        value,
+      );
       return {
         path: `${base}${path}`,
         operations: { GET: answer },
@@ -94,7 +97,7 @@ function elasticsearchRoutes(options: DoorOptions, ended: Route['ended']): reado
       };
     }),
     ...['/_refresh', '/:index/_refresh'].map((path): Route => {
-      const answer = telling('Show what is stored to queries, as it is shown anyway', REFRESHED);
+      const answer = telling('Refresh; stored events are visible without it', REFRESHED);
       return {
         path: `${base}${path}`,
         pathParameters: path.startsWith('/:') ? { index: { description: 'Any' } } : undefined,

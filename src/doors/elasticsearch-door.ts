@@ -60,7 +60,7 @@ export const ELASTICSEARCH_DOOR: Door<readonly BulkItem[]> = {
   }),
   answers: {
     200: {
-      description: 'Each action with a status of its own, in the order sent',
+      description: 'Each action with its own status, in the order sent',
       headers: WARNINGS_TEXT,
       content: { 'application/json': { schema: refTo('BulkAnswer') } },
     },
@@ -121,11 +121,11 @@ function itemAnswer(
 ): ItemAnswer {
   const of = { _index: index ?? '', _id: id };
   if (event === undefined) {
-    const reason = `logs are only stored, by index or create; got ${action}`;
+    const reason = `documents can only be added, by index or create; got ${action}`;
     return { [action]: { ...of, status: 400, error: createError('invalid_request', reason) } };
   }
   if (refused.has(event)) {
-    const reason = refused.get(event) ?? 'the event could not be taken';
+    const reason = refused.get(event) ?? 'the event could not be stored';
     return { [action]: { ...of, status: 400, error: createError('invalid_event', reason) } };
   }
   const created = { ...of, _version: 1, result: 'created', status: 201 };

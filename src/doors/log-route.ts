@@ -90,7 +90,7 @@ export const LOG_TEXT: OperationText = {
   body: {
     isRequired: false,
     description:
-      'One event, a list of them, `{"batch": [...]}`, or NDJSON. A type that says nothing of the body, or none, is as good: what the body holds counts.',
+      'One event, a list of them, `{"batch": [...]}`, or NDJSON. The content type may be missing or general: the body itself decides.',
     content: {
       'application/json': {
         schema: describeUnion([

@@ -19,7 +19,7 @@ export const LOKI_DOOR: Door<void> = {
   answers: {
     204: { description: 'All is stored', headers: WARNINGS_TEXT },
     400: {
-      description: 'Some lines were refused, and always will be; the others are stored',
+      description: 'Some lines were refused, also when they are sent again; the others are stored',
       headers: WARNINGS_TEXT,
     },
   },

@@ -53,7 +53,7 @@ export const OTLP_DOOR: Door<void> = {
       : { schema: BINARY },
   answers: {
     200: {
-      description: 'Stored; `partialSuccess` tells which records were not, if any',
+      description: 'Stored; `partialSuccess` gives the number of refused records, if any',
       headers: WARNINGS_TEXT,
       content: {
         [JSON_TYPE]: { schema: describeObject({}, { partialSuccess: { type: 'object' } }) },

@@ -6,8 +6,7 @@ import type { Alterations, EventsWithoutProject } from '../store/log-intake.ts';
 
 /** Describes the warnings for the answers of posts. */
 export const WARNINGS_TEXT: Readonly<Record<string, string>> = {
-  [WARNINGS_HEADER]:
-    'What was stored otherwise than it was sent, or belongs to no project, if anything was or does',
+  [WARNINGS_HEADER]: 'Events that were changed or belong to no project, if there are any',
 };
 
 /**
@@ -35,7 +34,7 @@ function projectWarnings(withoutProject: readonly EventsWithoutProject[]): reado
   const rest = withoutProject.length - told.length;
   const sentences = told.map(({ source, count }) => {
     const events = count === 1 ? '1 event names' : `${count} events name`;
-    return `${events} no project in ${formatProjectRule(source)}, where the source ${source.name} has it`;
+    return `${events} no project in ${formatProjectRule(source)}, where the source ${source.name} expects it`;
   });
   return rest === 0 ? sentences : [...sentences, `so do events of ${rest} more sources`];
 }

@@ -184,7 +184,7 @@ export class Followers {
   #displaced(): ServiceError {
     return new ServiceError(
       'overloaded',
-      `at most ${this.#countMax} streams may be open; this one was closed for another token, as the oldest of the token with the most streams`,
+      `at most ${this.#countMax} followers may be connected at once; this one was closed for another token, as the oldest of the token with the most followers`,
     );
   }
 

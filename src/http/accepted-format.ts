@@ -26,6 +26,6 @@ export function acceptedFormat(accept: string | undefined): AnswerFormat {
   const types = ANSWER_FORMATS.map(({ mediaTypes }) => mediaTypes[0]);
   throw new ServiceError(
     'not_acceptable',
-    `Accept must take one of ${formatChoices(types)}; got ${echo(accept)}`,
+    `Accept must allow one of ${formatChoices(types)}; got ${echo(accept)}`,
   );
 }

@@ -28,7 +28,7 @@ export class AnswerBudget {
       const { freeBytes } = this.#budget;
       throw new ServiceError(
         'overloaded',
-        `answers that leave for one token may be ${freeBytes} bytes together at present; ${this.#budget.heldBy(tenant)} are on their way, got ${bytes} more`,
+        `answers for one token may have ${freeBytes} bytes together at present; ${this.#budget.heldBy(tenant)} are being sent, got ${bytes} more`,
       );
     }
     response.once('close', () => this.#budget.release(bytes, tenant));

@@ -30,7 +30,7 @@ const IF_MATCH: readonly ParameterText[] = [
   {
     name: 'If-Match',
     in: 'header',
-    description: 'The ETag of the definition as the caller knows it, or `*` for whatever there is',
+    description: 'The ETag of the version to change, or `*` for any version',
     schema: { type: 'string' },
   },
 ];
@@ -39,7 +39,7 @@ const IF_NONE_MATCH: readonly ParameterText[] = [
   {
     name: 'If-None-Match',
     in: 'header',
-    description: 'With `*` a definition is only made: one that is there stays as it is',
+    description: '`*` allows only creation: an existing definition stays as it is',
     schema: { type: 'string' },
   },
 ];
@@ -88,7 +88,7 @@ export function definitionListOperations(options: Options): Route['operations'] 
     tag: 'definitions',
     answers: {
       200: {
-        description: 'All there are, and what is wrong with files that are not served as they are',
+        description: 'All definitions, and the problems of files that are not in force',
         content: { 'application/json': { schema: describeObject(content) } },
       },
     },
@@ -101,7 +101,7 @@ export function definitionListOperations(options: Options): Route['operations'] 
     summary: 'Make a definition',
     tag: 'definitions',
     body: DEFINITION_BODY,
-    answers: { 201: resultAnswer('It is kept, and may be called') },
+    answers: { 201: resultAnswer('It is stored, and may be called') },
     failures: CHANGE_FAILURES,
     access,
     handle: createHandler(managed),
@@ -119,7 +119,7 @@ export function definitionReadOperations({
     tag: 'definitions',
     answers: {
       200: resultAnswer('As asked for', FILE),
-      304: { description: 'The caller has it already' },
+      304: { description: 'The caller’s version is current' },
     },
     failures: ['unknown_endpoint'],
     access,
@@ -141,7 +141,7 @@ export function definitionChangeOperations(options: Options): Route['operations'
   return {
     PUT: {
       ...changing,
-      summary: 'Replace a definition, or make it',
+      summary: 'Replace a definition, or create it',
       parameters: [...IF_MATCH, ...IF_NONE_MATCH],
       body: DEFINITION_BODY,
       answers: { 200: resultAnswer('It is replaced'), 201: resultAnswer('It is made') },

@@ -275,7 +275,7 @@ function checkNamed(current: Endpoint | undefined, name: string | undefined): vo
   if (listNames(definition).includes(name)) return;
   throw new ServiceError(
     'definition_conflict',
-    `the id ${definition.id} is that of ${definition.name}, which is not called ${name}; give ${name} an id of its own`,
+    `the id ${definition.id} is that of ${definition.name}, and not of ${name}; give ${name} its own id`,
   );
 }
 

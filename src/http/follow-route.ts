@@ -21,7 +21,7 @@ const WHOLE_NUMBER = { type: 'integer', minimum: 0 };
 export const FOLLOW_TEXT: OperationText = {
   summary: 'Follow a source',
   description:
-    'Its events as they come, as Server-Sent Events: each once, when it is stored and queries see it, with an id. The stream goes on behind the id that comes back as `Last-Event-ID`.',
+    'Sends new events as Server-Sent Events: each once, when it is stored and queries see it, with an id. A client that reconnects with this id as `Last-Event-ID` continues after it.',
   tag: 'sources',
   parameters: [
     {
@@ -33,26 +33,26 @@ export const FOLLOW_TEXT: OperationText = {
     {
       name: 'last',
       in: 'query',
-      description: 'Begin with the last so many events',
+      description: 'Start with this many last events',
       schema: { ...WHOLE_NUMBER, maximum: FOLLOWED_LAST_MAX },
     },
     {
       name: 'since',
       in: 'query',
-      description: 'Only events whose timestamp is not before',
+      description: 'Only events with this timestamp or a later one',
       schema: { type: 'string', format: 'date-time' },
     },
     {
       name: 'after',
       in: 'query',
       description:
-        'Begin after the event with this id; goes before `last`. 0: with the first event',
+        'Start after the event with this id; 0 is before the first event. Overrides `last`',
       schema: { type: 'string' },
     },
     {
       name: 'Last-Event-ID',
       in: 'header',
-      description: 'The same, and goes first',
+      description: 'Like `after`, which it overrides',
       schema: { type: 'string' },
     },
   ],

@@ -14,13 +14,13 @@ import type { Bearer, GreetingOperation, Route } from './route.ts';
 export const DOCUMENT_TEXT: OperationText = {
   summary: 'This document',
   description:
-    'Everyone may read of the paths; a token that may call or manage definitions also sees what each of them takes and gives. It changes when they do.',
+    'Everyone may read the paths. A token that may call or manage definitions also sees their parameters and columns. The document changes with them.',
   tag: 'watching',
   parameters: [
     {
       name: 'If-None-Match',
       in: 'header',
-      description: 'The ETag of a document that the caller has',
+      description: 'The ETag of the caller’s document',
       schema: { type: 'string' },
     },
   ],
@@ -34,7 +34,7 @@ export const DOCUMENT_TEXT: OperationText = {
       },
       headers: { ETag: 'Of these bytes' },
     },
-    304: { description: 'The caller has it already' },
+    304: { description: 'The caller’s document is current' },
   },
 };
 

@@ -11,7 +11,7 @@ const MANAGING: Access = { scope: 'manage', tokenIn: 'headers' };
 /** Reports what became of the posts of each token at each receiver. */
 export function postsRoute(posts: PostHistory, intake: LogIntake): Route {
   const operation: GuardedOperation = {
-    summary: 'See what became of posts',
+    summary: 'See the results of posts',
     description:
       'For each token and receiver since the service started: the last answer, the last stored event, and why events may not be found.',
     tag: 'watching',

@@ -19,7 +19,7 @@ export function checkIfMatch(
     if (!isNeeded) return;
     throw new ServiceError(
       'precondition_required',
-      'If-Match must be given, with the ETag of what is to be changed, or * for whatever there is',
+      'If-Match is required: send the ETag of the version to change, or * for any version',
     );
   }
   if (header.trim() === '*' && tags !== undefined) return;

@@ -20,12 +20,13 @@ export function rootRoutes(version: string, files: PageFiles | undefined): reado
     ...ELASTICSEARCH_INFO,
   };
   const operation: OpenOperation = {
-    summary: 'What this is, and where the rest is',
-    description: 'Clients of Elasticsearch ask it before they send; `version` is meant for them.',
+    summary: 'Describe the service and list its paths',
+    description:
+      'Clients of Elasticsearch request it before they send; `version` is meant for them.',
     tag: 'watching',
     answers: {
       200: {
-        description: 'The same for everyone',
+        description: 'The same answer for everyone',
         content: { 'application/json': { schema: { const: value } } },
       },
     },

@@ -177,7 +177,7 @@ function sourceRoutes(options: RouteOptions): readonly Route[] {
     operations: {
       GET: {
         summary: 'List the sources of events',
-        description: 'With a token that may manage, also how much each of them holds.',
+        description: 'For a token that may manage, also their sizes.',
         tag: 'sources',
         answers: jsonAnswer(profile.sourceList.schema),
         access: { scope: 'any', tokenIn: 'headers' },
@@ -199,7 +199,7 @@ function sourceRoutes(options: RouteOptions): readonly Route[] {
 const SOURCE_TEXT: OperationText = {
   summary: 'Make a source',
   description:
-    'Posts, queries and followers find it at once. One that is there with the same rule stays as it is; no rule can be changed.',
+    'Posts, queries and followers can use it at once. An existing source with the same rule stays as it is; a rule cannot be changed.',
   tag: 'sources',
   body: {
     isRequired: false,
@@ -212,7 +212,7 @@ const SOURCE_TEXT: OperationText = {
     },
   },
   answers: {
-    200: sourceAnswer('It is there already, with this rule'),
+    200: sourceAnswer('It exists already, with this rule'),
     201: sourceAnswer('It is made'),
   },
   failures: ['invalid_body', 'invalid_source', 'source_conflict', 'overloaded', 'storage_failed'],
@@ -244,7 +244,7 @@ function watchRoutes({ readiness, metrics, profile }: RouteOptions): readonly Ro
       answers: {
         200: { description: 'It is', content: { 'application/json': { schema: refTo('Health') } } },
         503: {
-          description: 'It is not, and why',
+          description: 'It is not, with the reason',
           content: { 'application/json': { schema: refTo('Health') } },
         },
       },
@@ -257,7 +257,7 @@ function watchRoutes({ readiness, metrics, profile }: RouteOptions): readonly Ro
   const ready = readyHandler(readiness, healthMembers);
   const watched: Omit<Route, 'isAlwaysServed'>[] = [
     { path: '/health', operations: watching('Whether the service is well', health) },
-    { path: '/ready', operations: watching('Whether calls and posts are taken', ready) },
+    { path: '/ready', operations: watching('Whether calls and posts are accepted', ready) },
   ];
   if (metrics !== undefined) {
     const operation: GuardedOperation = {
@@ -265,7 +265,7 @@ function watchRoutes({ readiness, metrics, profile }: RouteOptions): readonly Ro
       tag: 'watching',
       answers: {
         200: {
-          description: 'In its text format',
+          description: 'In Prometheus’s text format',
           content: { 'text/plain': { schema: { type: 'string' } } },
         },
       },

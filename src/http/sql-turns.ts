@@ -26,7 +26,7 @@ export async function workOnSql<T>(
   }
   const start = async (): Promise<IteratorResult<undefined, T>> => {
     if (isGone()) {
-      throw new ServiceError('query_cancelled', 'the caller went away before the answer');
+      throw new ServiceError('query_cancelled', 'the caller disconnected before the answer');
     }
     return turns.advance(pieces);
   };

@@ -60,7 +60,7 @@ export function tokenRoutes(options: RouteOptions): readonly Route[] {
         GET: {
           summary: 'List all tokens',
           tag: 'tokens',
-          answers: jsonAnswer(200, 'All but their texts', describeList(refTo('Token'))),
+          answers: jsonAnswer(200, 'All tokens without their texts', describeList(refTo('Token'))),
           access: MANAGING,
           handle: tokenListHandler(options),
         },
@@ -69,12 +69,12 @@ export function tokenRoutes(options: RouteOptions): readonly Route[] {
     },
     {
       path: '/api/tokens/:id',
-      pathParameters: { id: { description: 'As the list of tokens has it' } },
+      pathParameters: { id: { description: 'As in the list of tokens' } },
       operations: {
         GET: {
-          summary: 'Read what a token is for',
+          summary: 'Read what a token allows',
           tag: 'tokens',
-          answers: jsonAnswer(200, 'All but its text', refTo('Token')),
+          answers: jsonAnswer(200, 'The token, without its text', refTo('Token')),
           failures: ['unknown_token'],
           access: MANAGING,
           handle: tokenHandler(options),
@@ -82,7 +82,7 @@ export function tokenRoutes(options: RouteOptions): readonly Route[] {
         PATCH: {
           summary: 'Change the quota of a token',
           description:
-            'What is left out stays, and null takes a quota away. It counts from the next post on.',
+            'A missing member stays, and null removes a quota. The change applies from the next post on.',
           tag: 'tokens',
           body: {
             isRequired: true,
@@ -106,7 +106,8 @@ export function tokenRoutes(options: RouteOptions): readonly Route[] {
         },
         DELETE: {
           summary: 'Revoke a token',
-          description: 'It opens nothing from the next request on. Tokens of the settings stay.',
+          description:
+            'It is invalid from the next request on. Tokens of the settings cannot be revoked.',
           tag: 'tokens',
           answers: { 204: { description: 'It is revoked' } },
           failures: ['unknown_token', 'token_conflict', 'storage_failed'],
@@ -123,7 +124,7 @@ function making(handle: GuardedOperation['handle']): GuardedOperation {
   return {
     summary: 'Make a token',
     description:
-      'Its text is told this once. Nobody can make a token that may do more, or lasts longer, than their own.',
+      'Its text is shown only this once. A token cannot make one that may do more or that lives longer.',
     tag: 'tokens',
     body: {
       isRequired: true,

@@ -3,7 +3,7 @@ import { WORK_KINDS } from '../../engine/pool/work-shares.ts';
 import type { Reading, StatsMetric } from './read-metric.ts';
 
 const WORK_HELP =
-  'threads by kind of work: call; seal; merge; states of segments, made ahead of calls; renewal of a kept answer';
+  'threads by kind of work: call; seal; merge; partial states of segments, made in advance; renewal of a kept answer';
 
 const WORK_STATES = ['waiting', 'running', 'parked'] as const;
 
@@ -11,27 +11,27 @@ const WORK_STATES = ['waiting', 'running', 'parked'] as const;
 export const ENGINE_METRICS: readonly StatsMetric<EngineStats>[] = [
   {
     name: 'weir_workers',
-    help: 'Tasks that threads may run at a time, of all kinds of work: WORKERS, or as many as there is memory for',
+    help: 'Tasks that may run at once, of all kinds of work: WORKERS, or as many as there is memory for',
     read: (s) => s.workers,
   },
   {
     name: 'weir_workers_alive',
-    help: 'Threads that are there now, those of parked tasks among them',
+    help: 'Worker threads, including those of parked tasks',
     read: (s) => s.workersAlive,
   },
   {
     name: 'weir_workers_lost_total',
-    help: 'Threads that died: out of memory, or by a mistake of ours. Each is replaced',
+    help: 'Threads that died from lack of memory or a bug. Each is replaced',
     read: (s) => s.workersLost,
   },
   {
     name: 'weir_workers_ended_total',
-    help: 'Threads ended by force, for what they ran did not stop in time. Each is replaced',
+    help: 'Threads that were ended because a task did not stop in time. Each is replaced',
     read: (s) => s.workersEnded,
   },
   {
     name: 'weir_queries_total',
-    help: 'Runs of queries by how they ended: ok, or the code of the error',
+    help: 'Runs of queries by result: ok, or the code of the error',
     labels: ['code'],
     read: (s) => [
       { labels: { code: 'ok' }, value: s.queriesSucceeded },
@@ -46,17 +46,17 @@ export const ENGINE_METRICS: readonly StatsMetric<EngineStats>[] = [
   },
   {
     name: 'weir_queries_waiting',
-    help: 'Runs that no thread has taken up yet',
+    help: 'Runs that wait for a thread',
     read: (s) => s.queriesWaiting,
   },
   {
     name: 'weir_queries_waiting_max',
-    help: 'The most runs that have waited at once since the start',
+    help: 'The maximum number of runs that have waited at once since the start',
     read: (s) => s.queriesWaitingMax,
   },
   {
     name: 'weir_work_tasks',
-    help: `Tasks of ${WORK_HELP}. By state: they wait for a thread, run, or are parked: pause for others, and keep their thread and memory`,
+    help: `Tasks of ${WORK_HELP}. By state: waiting for a thread, running, or parked, which pauses for others and keeps the thread and its memory`,
     labels: ['kind', 'state'],
     read: (s) =>
       WORK_KINDS.flatMap((kind) =>
@@ -65,13 +65,13 @@ export const ENGINE_METRICS: readonly StatsMetric<EngineStats>[] = [
   },
   {
     name: 'weir_work_wait_seconds_total',
-    help: 'Time that tasks have waited for a thread, or were parked, by kind of work',
+    help: 'Time that tasks have waited for a thread or were parked, by kind of work',
     labels: ['kind'],
     read: (s) => byKind(s, ({ waitMs }) => waitMs / 1e3),
   },
   {
     name: 'weir_work_run_seconds_total',
-    help: 'Time that threads have run tasks, by kind of work; short runs on the main thread are not among them',
+    help: 'Time that threads have run tasks, by kind of work; without short runs on the main thread',
     labels: ['kind'],
     read: (s) => byKind(s, ({ runMs }) => runMs / 1e3),
   },
@@ -87,7 +87,7 @@ export const ENGINE_METRICS: readonly StatsMetric<EngineStats>[] = [
   },
   {
     name: 'weir_rows_scanned_total',
-    help: 'Events that the answered runs looked at',
+    help: 'Events read by answered runs',
     read: (s) => s.scans.rowsScanned,
   },
   {
@@ -97,32 +97,32 @@ export const ENGINE_METRICS: readonly StatsMetric<EngineStats>[] = [
   },
   {
     name: 'weir_rows_remembered_total',
-    help: 'Events whose part of an answer was remembered, so that nobody looked at them',
+    help: 'Events that did not have to be read, because a cached partial state covers them',
     read: (s) => s.scans.rowsFromMemo,
   },
   {
     name: 'weir_memo_bytes_max',
-    help: 'The most that remembered partial states of sealed segments may take: MEMO_LIMIT',
+    help: 'Maximum bytes of cached partial states of sealed segments: MEMO_LIMIT',
     read: (s) => s.memo.bytesMax,
   },
   {
     name: 'weir_memo_entries',
-    help: 'Remembered partial states, and notes that one is not worth it',
+    help: 'Cached partial states, including notes that caching is not worthwhile',
     read: (s) => s.memo.entries,
   },
   {
     name: 'weir_memo_hits_total',
-    help: 'Segments of runs whose partial state was remembered',
+    help: 'Segments of runs with a cached partial state',
     read: (s) => s.memo.hits,
   },
   {
     name: 'weir_memo_misses_total',
-    help: 'Segments of runs of which nothing was remembered',
+    help: 'Segments of runs without a cached partial state',
     read: (s) => s.memo.misses,
   },
   {
     name: 'weir_memo_failures_total',
-    help: 'Segments whose partial states could not be made ahead; queries look at their rows',
+    help: 'Segments whose partial states could not be made in advance; queries read their rows',
     read: (s) => s.statesFailed,
   },
   {
@@ -132,12 +132,12 @@ export const ENGINE_METRICS: readonly StatsMetric<EngineStats>[] = [
   },
   {
     name: 'weir_segments_skipped_total',
-    help: 'Segments handed to runs that could tell that nothing in them was wanted',
+    help: 'Segments that a run skipped, because they contain no wanted rows',
     read: (s) => s.scans.segmentsSkipped,
   },
   {
     name: 'weir_seals_total',
-    help: 'Sealings by how they ended: ok or failed. What failed is tried again',
+    help: 'Sealings by result: ok or failed. Failed ones are tried again',
     labels: ['result'],
     read: (s) => [
       { labels: { result: 'ok' }, value: s.sealsSucceeded },

@@ -55,26 +55,26 @@ export class Metrics {
     this.#hasEndpoint = options.hasEndpoint;
     new Gauge({
       name: 'weir_build_info',
-      help: 'Always 1; the labels tell the version of weir and of Node',
+      help: 'Always 1; the labels have the versions of weir and of Node',
       labelNames: ['version', 'node_version'],
       registers,
     }).set({ version: options.version, node_version: process.version }, 1);
     this.#calls = new Counter({
       name: 'weir_calls_total',
-      help: 'Calls of endpoints; code is ok or that of the error, endpoint is empty when there is none',
+      help: 'Calls of endpoints; code is ok or the error’s, endpoint is empty if the call named none',
       labelNames: ['endpoint', 'status', 'code'],
       registers,
     });
     this.#callSeconds = new Histogram({
       name: 'weir_call_duration_seconds',
-      help: 'From a call to the moment its answer began to leave',
+      help: 'Time from a call to the start of its answer',
       labelNames: ['endpoint'],
       buckets: CALL_SECONDS,
       registers,
     });
     this.#posts = new Counter({
       name: 'weir_posts_total',
-      help: 'Posts of logs; code is ok or that of the error',
+      help: 'Posts of logs; code is ok or the error’s',
       labelNames: ['status', 'code'],
       registers,
     });
@@ -87,7 +87,7 @@ export class Metrics {
     for (const reason of TOKEN_REFUSALS) this.#refusedTokens.inc({ reason }, 0);
     this.#quotaRefusals = new Counter({
       name: 'weir_quota_refusals_total',
-      help: 'Posts refused because a quota was used up, by whose it is and what it counts',
+      help: 'Posts refused because a quota was used up, by owner and kind of the quota',
       labelNames: ['owner', 'kind'],
       registers,
     });

@@ -55,13 +55,13 @@ export function addStatsMetrics(registry: Registry, snapshot: () => Snapshot): v
 const CALLS: readonly StatsMetric<CallStats>[] = [
   {
     name: 'weir_runs_under_way',
-    help: 'Runs that calls and renewals wait for, or that are still being stopped',
+    help: 'Runs that calls or renewals wait for, or that are still being stopped',
     read: (s) => s.runsUnderWay,
   },
   { name: 'weir_cache_answers', help: 'Answers kept', read: (s) => s.cache.entryCount },
   {
     name: 'weir_cache_lookups_total',
-    help: 'Calls that may be answered from the cache: hit; miss, and a run begun; collapsed, and a run of another waited for',
+    help: 'Calls of cacheable endpoints: hit; miss, which began a run; collapsed, which waited for another call’s run',
     labels: ['result'],
     read: ({ cache }) => [
       { labels: { result: 'hit' }, value: cache.hitCount },
@@ -71,7 +71,7 @@ const CALLS: readonly StatsMetric<CallStats>[] = [
   },
   {
     name: 'weir_cache_renewals_total',
-    help: 'Kept answers made anew before their time was over, by how it ended',
+    help: 'Renewals of kept answers, by result',
     labels: ['result'],
     read: ({ cache }) => [
       { labels: { result: 'ok' }, value: cache.renewalCount },
@@ -102,13 +102,13 @@ const SOURCES: readonly StatsMetric<readonly SourceStats[]>[] = [
   },
   {
     name: 'weir_source_segment_bytes',
-    help: 'Bytes of segments by kind when they are in memory, without what they hold in reserve',
+    help: 'Bytes of segments in memory by kind, without reserved space',
     labels: ['source', 'kind'],
     read: (all) => bySegmentKind(all, ({ byteSize }) => byteSize),
   },
   {
     name: 'weir_source_seal_failures_total',
-    help: 'Sealings of a source that failed, for whatever reason',
+    help: 'Failed sealings of a source, for any reason',
     labels: ['source'],
     read: (all) =>
       all.map(({ source, sealFailureCount: value }) => ({ labels: { source }, value })),
@@ -124,25 +124,25 @@ const INGEST: readonly StatsMetric<BackendStats>[] = [
   },
   {
     name: 'weir_ingested_bytes_total',
-    help: 'Bytes of bodies taken in, inflated',
+    help: 'Bytes of accepted bodies after decompression',
     labels: ['source'],
     read: ({ ingest }) => bySource(ingest, ({ bytes }) => bytes),
   },
   {
     name: 'weir_refused_events_total',
-    help: 'Events refused one by one, in posts answered with 406',
+    help: 'Events refused individually, in posts answered with 406',
     labels: ['source'],
     read: ({ ingest }) => bySource(ingest, ({ refusals }) => refusals),
   },
   {
     name: 'weir_unreadable_timestamps_total',
-    help: 'Events stored with the time of their arrival, as their timestamp could not be read',
+    help: 'Events stored with the time of receipt, because their timestamp could not be read',
     labels: ['source'],
     read: ({ ingest }) => bySource(ingest, ({ unreadableTimestamps }) => unreadableTimestamps),
   },
   {
     name: 'weir_repaired_events_total',
-    help: 'Events stored with U+FFFD, of posts with bytes that are not UTF-8',
+    help: 'Events stored with U+FFFD for bytes that were not UTF-8',
     labels: ['source'],
     read: ({ ingest }) => bySource(ingest, ({ repairs }) => repairs),
   },
@@ -151,7 +151,7 @@ const INGEST: readonly StatsMetric<BackendStats>[] = [
 const MEMORY_PARTS: readonly StatsMetric<Snapshot>[] = [
   {
     name: 'weir_memory_bytes',
-    help: 'Bytes that the service counts, by who has them; process_resident_memory_bytes has garbage, code and what the allocator keeps besides',
+    help: 'Bytes that the service counts, by use; process_resident_memory_bytes also has garbage, code and memory that the allocator retains',
     labels: ['part'],
     read: ({ backend, calls, requests }) =>
       readMemoryParts({ backend, calls, requests, heapBytes: process.memoryUsage().heapTotal }),
@@ -161,37 +161,37 @@ const MEMORY_PARTS: readonly StatsMetric<Snapshot>[] = [
 const MEMORY: readonly StatsMetric<MemoryStats>[] = [
   {
     name: 'weir_memory_limit_bytes',
-    help: 'MEMORY_LIMIT: bytes that the process may take',
+    help: 'MEMORY_LIMIT: bytes that the process may use',
     read: (s) => s.memoryBytesMax,
   },
   {
     name: 'weir_memory_segment_limit_bytes',
-    help: 'Bytes of sealed segments (blocks and unstored) that may be in memory at present: what all else leaves of the limit',
+    help: 'Bytes that sealed segments (blocks and unstored) may use at present: what other uses leave of the limit',
     read: (s) => s.segmentBytesMax,
   },
   {
     name: 'weir_memory_segments',
-    help: 'Stored segments of which anything is in memory',
+    help: 'Stored segments that are at least partly in memory',
     read: (s) => s.residentCount,
   },
   {
     name: 'weir_memory_evicted_blocks_total',
-    help: 'Blocks of segments that left memory, to be read again when they are needed',
+    help: 'Blocks of segments evicted from memory, to be read again when needed',
     read: (s) => s.evictedBlocks,
   },
   {
     name: 'weir_memory_evicted_bytes_total',
-    help: 'Bytes of the blocks that left memory',
+    help: 'Bytes of the evicted blocks',
     read: (s) => s.evictedBytes,
   },
   {
     name: 'weir_memory_passing_bytes_total',
-    help: 'Bytes of segments read for one query alone, for want of room',
+    help: 'Bytes of segments read for a single query, because there was no room to keep them',
     read: (s) => s.passingBytes,
   },
   {
     name: 'weir_memory_exceeded',
-    help: '1 while more of segments is in memory than may be and nothing can leave; else 0',
+    help: '1 while segments exceed their memory and nothing can be evicted; else 0',
     read: (s) => (s.isExceeded ? 1 : 0),
   },
 ];
@@ -202,7 +202,7 @@ const LOG: readonly StatsMetric<LogStats | undefined>[] = [
   { name: 'weir_log_bytes', help: 'Bytes of the log on disk', read: (s) => ofLog(s?.byteSize) },
   {
     name: 'weir_log_syncs_total',
-    help: 'Times that the log was made durable, for one post or many',
+    help: 'Syncs of the log, each for one post or several',
     read: (s) => ofLog(s?.syncCount),
   },
   {
@@ -212,17 +212,17 @@ const LOG: readonly StatsMetric<LogStats | undefined>[] = [
   },
   {
     name: 'weir_log_waiting_bytes',
-    help: 'Bytes that wait to be written to the log, or are being',
+    help: 'Bytes that wait to be written to the log, or are being written',
     read: (s) => ofLog(s?.waitingBytes),
   },
   {
     name: 'weir_log_group_seconds',
-    help: 'How long a group of posts takes to become durable in the log, of late',
+    help: 'Recent time for a group of posts to become durable in the log',
     read: (s) => ofLog(s && s.groupMs / 1e3),
   },
   {
     name: 'weir_log_refuses',
-    help: '1 while the log takes no posts, for want of disk space or because writing failed; else 0',
+    help: '1 while the log accepts no posts, because the disk is full or a write failed; else 0',
     read: (s) => ofLog(s && (s.refusal === undefined ? 0 : 1)),
   },
 ];
@@ -234,7 +234,7 @@ const LOG: readonly StatsMetric<LogStats | undefined>[] = [
 const FOLLOWERS: readonly StatsMetric<number | undefined>[] = [
   {
     name: 'weir_followers',
-    help: 'Streams under way of those who follow a source',
+    help: 'Connected followers of a source',
     read: (followerCount) => followerCount ?? 0,
   },
 ];
@@ -242,7 +242,7 @@ const FOLLOWERS: readonly StatsMetric<number | undefined>[] = [
 const DAMAGE: readonly StatsMetric<Snapshot['damagedPlaces']>[] = [
   {
     name: 'weir_damaged_places_total',
-    help: 'Damage found in what is stored, at the start and since. log: a place in the log; envelope: one of two of a file, nothing is lost; segment: its events are lost; column: its values are lost',
+    help: 'Damage found in stored data, at the start and since. log: a place in the log; envelope: one of two of a file, nothing is lost; segment: its events are lost; column: its values are lost',
     labels: ['kind'],
     read: (places) =>
       DAMAGE_KINDS.map((kind) => ({ labels: { kind }, value: places?.get(kind) ?? 0 })),
@@ -252,14 +252,14 @@ const DAMAGE: readonly StatsMetric<Snapshot['damagedPlaces']>[] = [
 const DEFINITIONS: readonly StatsMetric<Snapshot['definitions']>[] = [
   {
     name: 'weir_definitions',
-    help: 'Definitions that may be called, by where they come from: built-in, folder, api',
+    help: 'Definitions that may be called, by origin: built-in, folder, api',
     labels: ['origin'],
     read: (stats) =>
       Array.from(stats?.counts ?? [], ([origin, value]) => ({ labels: { origin }, value })),
   },
   {
     name: 'weir_definition_problems',
-    help: 'Files of definitions that are not in force as they are',
+    help: 'Definition files that are not in force',
     read: (stats) => stats?.problemCount ?? 0,
   },
 ];
@@ -273,7 +273,7 @@ const PROCESS: readonly StatsMetric<Delays>[] = [
   },
   {
     name: 'process_start_time_seconds',
-    help: 'When the process started, since the epoch',
+    help: 'Start time of the process, since the epoch',
     read: () => performance.timeOrigin / 1e3,
   },
   {
@@ -293,17 +293,17 @@ const PROCESS: readonly StatsMetric<Delays>[] = [
   },
   {
     name: 'nodejs_external_memory_bytes',
-    help: 'Memory outside of the heap that the main thread holds, array buffers included',
+    help: 'Memory outside of the heap that the main thread holds, including array buffers',
     read: () => process.memoryUsage().external,
   },
   {
     name: 'nodejs_array_buffers_bytes',
-    help: 'Array buffers of the main thread, those that threads share included: events lie in these',
+    help: 'Array buffers of the main thread, including shared ones, which hold the events',
     read: () => process.memoryUsage().arrayBuffers,
   },
   ...(['p50', 'p99', 'max'] as const).map((which) => ({
     name: `nodejs_eventloop_lag_${which}_seconds`,
-    help: `How late the event loop was since the last scrape, ${which}`,
+    help: `Delay of the event loop since the last scrape, ${which}`,
     read: (delays: Delays) => delays[which],
   })),
 ];

@@ -19,13 +19,13 @@ export const COLUMNS_PARAMETER: ParameterText = {
 export const CALL_TEXT: OperationText = {
   summary: 'Call a saved query',
   description:
-    'Runs the query, or gives an answer that is kept. Parameters stand in the query string or in a JSON body; those that the definition does not declare are passed over. What `Accept` wants most comes back; behind a name, `.csv`, `.ndjson` or `.json` says it, too.',
+    'Runs the query, or returns a kept answer. Parameters are in the query string or in a JSON body; undeclared ones are ignored. `Accept` selects the format; `.csv`, `.ndjson` or `.json` after a name selects it, too.',
   tag: 'calls',
   parameters: [
     {
       name: 'parameters',
       in: 'query',
-      description: 'The parameters of the definition, each by its name',
+      description: 'The parameters of the definition, by name',
       schema: { type: 'object', additionalProperties: { type: 'string' } },
       isSet: true,
     },
@@ -47,13 +47,13 @@ export const CALL_TEXT: OperationText = {
     {
       name: 'If-None-Match',
       in: 'header',
-      description: 'The ETag of an answer that the caller has',
+      description: 'The ETag of the caller’s answer',
       schema: { type: 'string' },
     },
   ],
   body: {
     isRequired: false,
-    description: 'Parameters, as the query string may have them; or SQL alone',
+    description: 'Parameters, as in the query string; or only SQL',
     content: {
       'application/json': { schema: { type: 'object' } },
       'application/sql': { schema: { type: 'string' } },
@@ -66,20 +66,20 @@ export const CALL_TEXT: OperationText = {
       content: {
         ...Object.fromEntries(ANSWER_FORMATS.map(({ mediaTypes }) => [mediaTypes[0], TEXT])),
         'application/json': { schema: describeUnion([refTo('Result'), refTo('Explanation')]) },
-        'text/plain': { schema: { type: 'string', description: 'An explanation to read' } },
+        'text/plain': { schema: { type: 'string', description: 'An explanation for people' } },
       },
       headers: {
-        Age: 'Seconds since the run read the data, of an answer that may be kept',
-        'Cache-Control': 'How long a browser may keep it',
-        'Cache-Status': 'Whether it was kept (RFC 9211)',
+        Age: 'Seconds since the run read the data, if the answer may be kept',
+        'Cache-Control': 'How long a browser may keep the answer',
+        'Cache-Status': 'Whether the answer was kept (RFC 9211)',
         ETag: 'Of these bytes',
         'Server-Timing':
-          'Milliseconds of the steps it took, and what the threads ran while it waited for one',
-        [WARNINGS_HEADER]: 'Of which days rows or values are missing, where damage has cost some',
-        [TRUNCATED_HEADER]: 'The rows of an answer that `max_rows` cut',
+          'Milliseconds of the steps, and of what the threads ran while it waited for one',
+        [WARNINGS_HEADER]: 'Days of which rows or values are missing because of damage',
+        [TRUNCATED_HEADER]: 'The number of rows, if `max_rows` cut the answer',
       },
     },
-    304: { description: 'The caller has it already' },
+    304: { description: 'The caller’s answer is current' },
   },
   failures: [
     'missing_parameter',

@@ -15,10 +15,7 @@ export type DocumentOptions = {
   readonly failureForm: FailureForm;
 };
 
-const DESCRIPTION = `Takes in the logs of many hosted projects and answers saved SQL queries over HTTP.
-
-Every path takes OPTIONS, and HEAD where it takes GET. A method that a path does not take is answered with 405.
-Saved queries are listed here for a token that may call or manage them: each at the path of its name.`;
+const DESCRIPTION = `Stores the logs of many hosted projects and answers saved SQL queries over HTTP. Every path allows OPTIONS, and HEAD if it allows GET. Other methods are answered with 405. A token that may call or manage saved queries sees them here, each at the path of its name.`;
 
 /**
  * The OpenAPI document of a service with these routes and these callable endpoints. The caller decides which endpoints
@@ -52,7 +49,7 @@ export function openapiDocument(
       responses: parts.responses.toObject(),
       headers: {
         'X-Request-Id': {
-          description: 'As the request named itself, or a new one; the log names it, too',
+          description: 'The request’s own id, or a new one; it is also in the log',
           schema: { type: 'string' },
         },
       },

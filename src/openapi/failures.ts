@@ -117,10 +117,10 @@ function describeHeaders(codes: readonly ErrorCode[]): Readonly<Record<string, s
   const entries = codes.map((code) => ERROR_TABLE.get(code)!);
   return {
     ...(entries.some(({ retryAfterS }) => retryAfterS !== undefined) && {
-      'Retry-After': 'Seconds after which to try again',
+      'Retry-After': 'Seconds until a retry may succeed',
     }),
     ...(entries.some(({ status }) => status === 401) && {
-      'WWW-Authenticate': 'That a token is wanted',
+      'WWW-Authenticate': 'The authentication that is required',
     }),
   };
 }

@@ -8,10 +8,10 @@ export const TAGS = {
   calls: 'Saved queries are called; what comes back are rows',
   queries: 'SQL that is not saved',
   definitions: 'The saved queries themselves',
-  posting: 'Logs are posted, each format at a door of its own',
+  posting: 'Post logs, with a receiver for each format',
   sources: 'The named streams that logs are stored in',
-  tokens: 'Who may do what',
-  watching: 'For whoever runs the service',
+  tokens: 'Access tokens and their rights',
+  watching: 'For operators of the service',
 } as const;
 
 type Tag = keyof typeof TAGS;

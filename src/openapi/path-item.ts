@@ -85,7 +85,7 @@ function tell(method: Method, operation: Operation, route: Route, { failureForm 
 const CONTENT_ENCODING: ParameterText = {
   name: 'Content-Encoding',
   in: 'header',
-  description: 'How the body is compressed',
+  description: 'The compression of the body',
   schema: { type: 'string', enum: ['identity', 'gzip', 'deflate', 'br'] },
 };
 

@@ -7,7 +7,7 @@ import { refTo } from './schemas.ts';
 const WORDS: Readonly<Record<(typeof ADDRESS_KEYS)[number], string>> = {
   source_name: 'Name of the source',
   collection_name: 'The same',
-  source: 'UUID of the source; a name will do, too',
+  source: 'UUID of the source, or its name',
   collection: 'The same',
 };
 
@@ -50,7 +50,7 @@ export const POST_TEXT = {
 /** The answers to posts of Logflare's formats. */
 export const LOGGED_ANSWERS: Readonly<Record<number, AnswerText>> = {
   200: {
-    description: 'All is stored, and survives a crash from now on',
+    description: 'All events are stored and survive a crash',
     headers: WARNINGS_TEXT,
     content: { 'application/json': { schema: refTo('Logged') } },
   },

@@ -46,7 +46,7 @@ function valueSchema(type: SqlType): Schema {
       return { description: 'A JSON value, as it is' };
     case 'DYNAMIC':
       return {
-        description: `As the event was sent; a record is ${isElement(type) ? 'an object' : 'a list of records'}`,
+        description: `As sent in the event; a record is ${isElement(type) ? 'an object' : 'a list of records'}`,
       };
     case 'ARRAY':
       return describeList(elementSchema(elementTypeOf(type)));

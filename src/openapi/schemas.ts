@@ -42,7 +42,7 @@ const PLACE = {
   column: { type: 'integer', minimum: 1, description: 'Column in that line' },
   caret: { type: 'string', description: 'The line, and a caret under the column' },
   parameter: { type: 'string', description: 'The parameter that is wrong' },
-  request_id: { type: 'string', description: 'As in X-Request-Id, for a look into the log' },
+  request_id: { type: 'string', description: 'The id in X-Request-Id, which is also in the log' },
 } as const;
 
 /** Members of some errors only. */
@@ -54,7 +54,7 @@ const ERROR_MEMBERS = {
 const CODE: Schema = {
   type: 'string',
   enum: [...ERROR_TABLE.keys()],
-  description: 'Stable; the message beside it is not',
+  description: 'Stable, unlike the message',
 };
 
 const NO_INT64: Schema = { type: 'string', pattern: '^-?[0-9]+$' };
@@ -68,8 +68,8 @@ const DEFINITION = {
   description: STRING,
   parameters: describeList(PARAMETER_DEFINITION),
   max_rows: COUNT,
-  cache: { type: 'string', description: '`disabled`, or a time such as `900s`' },
-  warm: { type: 'string', description: '`disabled`, or a time such as `300s`' },
+  cache: { type: 'string', description: '`disabled`, or a duration such as `900s`' },
+  warm: { type: 'string', description: '`disabled`, or a duration such as `300s`' },
   sandbox: { enum: ['enabled', 'disabled'] },
   query: { type: 'string', description: 'The statement' },
 } as const;
@@ -81,7 +81,10 @@ export const PROJECT_RULE: Schema = {
 
 /** Members of a definition that extends another. */
 const EXTENSION = {
-  extends: { type: 'string', description: 'The definition whose callers see its tables, too' },
+  extends: {
+    type: 'string',
+    description: 'The definition that this one extends: its callers also see this one’s tables',
+  },
 } as const;
 
 /** Named schemas that several operations use. */
@@ -141,7 +144,7 @@ export const SCHEMAS = {
     type: ['string', 'null'],
   },
   Explanation: {
-    description: 'How a query is answered, and what its run did',
+    description: 'How a query is answered, and the work of its run',
     ...describeObject(
       {
         name: STRING,
@@ -168,7 +171,7 @@ export const SCHEMAS = {
       version: { type: 'integer', minimum: 1 },
       selects_from: { description: 'Names of other definitions', ...describeList(STRING) },
       inherited_parameters: {
-        description: 'Of the definitions it selects from',
+        description: 'Parameters of the definitions that it selects from',
         ...describeList(PARAMETER_DEFINITION),
       },
     },
@@ -209,23 +212,38 @@ export const SCHEMAS = {
       from: { enum: ['settings', 'file'], description: 'Those of the settings cannot be revoked' },
     },
     {
-      projects: { ...describeList(STRING), description: 'Those it is bound to; else all' },
-      sources: { ...describeList(STRING), description: 'Those it is bound to; else all' },
-      endpoints: { ...describeList(STRING), description: 'Those it is bound to; else all' },
-      default_source: { type: 'string', description: 'Of posts that name none' },
-      events_per_day: { type: 'integer', description: 'How many may be posted on a UTC day' },
-      bytes_per_day: { type: 'integer', description: 'The same of inflated bytes' },
+      projects: {
+        ...describeList(STRING),
+        description: 'The projects it is bound to; all if absent',
+      },
+      sources: {
+        ...describeList(STRING),
+        description: 'The sources it is bound to; all if absent',
+      },
+      endpoints: {
+        ...describeList(STRING),
+        description: 'The endpoints it is bound to; all if absent',
+      },
+      default_source: { type: 'string', description: 'The source of posts that name none' },
+      events_per_day: {
+        type: 'integer',
+        description: 'How many events may be posted on a UTC day',
+      },
+      bytes_per_day: {
+        type: 'integer',
+        description: 'How many bytes after decompression may be posted on a UTC day',
+      },
       stored_bytes: {
         type: 'integer',
-        description: 'How many inflated bytes may be posted within the retention',
+        description: 'How many bytes after decompression may be posted within the retention',
       },
       used_today: {
         ...describeObject({ events: { type: 'integer' }, bytes: { type: 'integer' } }),
-        description: 'What was posted, where there is a quota of a day',
+        description: 'What was posted today, if there is a daily quota',
       },
       used_stored_bytes: {
         type: 'integer',
-        description: 'What was posted within the retention, where there is a quota of it',
+        description: 'What was posted within the retention, if there is a quota of it',
       },
       created_at: TIME,
       expires_at: TIME,
@@ -237,17 +255,17 @@ export const SCHEMAS = {
     ...describeObject({ message: describeList(STRING) }),
   },
   Event: {
-    description: 'One log entry; keys that are not named here are kept, too',
+    description: 'One log entry; other keys are kept, too',
     ...describeObject(
       {},
       {
-        event_message: { description: 'Its text; `message` in its place' },
-        id: { description: 'Else a new UUID' },
+        event_message: { description: 'The text; `message` is an alternative' },
+        id: { description: 'A new UUID if absent' },
         timestamp: {
           description: 'A number read by its digits, ISO 8601, or another usual form; else now',
         },
-        timestamp_text: { description: 'Of a stored event: the timestamp that could not be read' },
-        project: { description: 'Whose it is, where the source has it here' },
+        timestamp_text: { description: 'In a stored event: the timestamp that could not be read' },
+        project: { description: 'The project, if the source’s rule reads it here' },
         metadata: { description: 'A map, or a list of maps' },
       },
     ),

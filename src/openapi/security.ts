@@ -10,7 +10,7 @@ export const SECURITY_SCHEMES = {
   password: {
     type: 'http',
     scheme: 'basic',
-    description: 'The token is the password; the name is not looked at',
+    description: 'The token is the password; the name is ignored',
   },
 } as const;
 

@@ -131,7 +131,7 @@ function unreadable(error: ReadError, isChanging: boolean): StartError {
   const left = isChanging ? 'What cannot be read was not changed' : 'Nothing was changed on disk';
   const advice =
     findAdvice(error) ??
-    'Look at the disk, how it is mounted and the rights of the file, then start again. A file that stays unreadable may be moved out of the data folder: what is stored in it is missing then';
+    'Check the disk, how it is mounted and the permissions of the file, then start again. A file that stays unreadable may be moved out of the data folder: its contents are missing then';
   return new StartError(`${error.message}. ${left}. ${advice}`, error);
 }
 

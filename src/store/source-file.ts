@@ -101,7 +101,7 @@ export class SourceFile {
 
   #damageError(reason: string): StartError {
     return new StartError(
-      `${this.#path} must be the file of sources that weir wrote; ${reason}. Put it back from a backup, or remove it and ${this.#path}${COPY_ENDING} and name its sources in SOURCES, each with the rule that it had`,
+      `${this.#path} must be the file of sources that weir wrote; ${reason}. Restore it from a backup, or remove it and ${this.#path}${COPY_ENDING} and name its sources in SOURCES, each with the rule that it had`,
     );
   }
 }

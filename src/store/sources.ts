@@ -96,7 +96,7 @@ export class Sources {
     }
     if (this.#store.holdsEventsOf(name)) {
       throw conflict(
-        `events of a source ${echo(name)} are stored, and only who made it knows by which rule; start weir with ${name} in SOURCES, as ${name} or ${name}:metadata.PATH`,
+        `events of a source ${echo(name)} are stored, and their project rule is unknown; start weir with ${name} in SOURCES, as ${name} or ${name}:metadata.PATH`,
       );
     }
   }
@@ -116,7 +116,7 @@ export function joinSources(ofSettings: readonly Source[], made: readonly Source
     else if (formatProjectRule(other) !== formatProjectRule(source)) {
       const rule = formatProjectRule(source);
       throw new StartError(
-        `SOURCES and DEFAULT_SOURCE must give the source ${name} the rule that it was made with over HTTP, ${rule}, for its stored events have their projects by it; got ${formatProjectRule(other)}. Write SOURCES=${name}:${rule}, or leave it out of both`,
+        `SOURCES and DEFAULT_SOURCE must give the source ${name} the rule that it was made with over HTTP, ${rule}, because its stored events have their projects by it; got ${formatProjectRule(other)}. Write SOURCES=${name}:${rule}, or leave it out of both`,
       );
     }
   }

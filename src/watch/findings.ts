@@ -63,11 +63,11 @@ function flaws(
     }),
     ...sentence('unreadable_timestamp', (events, text) => ({
       code: 'timestamps_unreadable',
-      message: `${events} with an unreadable timestamp, such as ${echo(text)}: they have the time of their arrival`,
+      message: `${events} with an unreadable timestamp, such as ${echo(text)}: they have the time of receipt`,
     })),
     ...sentence('repaired', (events, name) => ({
       code: 'events_repaired',
-      message: `${events} of ${name} with bytes that are not UTF-8: they are stored with U+FFFD in place of those bytes`,
+      message: `${events} of ${name} with bytes that are not UTF-8: these bytes were replaced by U+FFFD`,
     })),
   ];
 }

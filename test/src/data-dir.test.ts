@@ -77,7 +77,7 @@ for (const [paths, found] of [
   test(`a folder that holds ${found} and nothing of weir is refused and not changed`, async () => {
     await withFolder(paths, async (folder) => {
       const before = await readdir(folder);
-      const message = `DATA_DIR must be a data folder of weir, an empty folder or a new one; ${folder} holds ${found}, and nothing that weir stores. Set DATA_DIR to another folder, or move these away`;
+      const message = `DATA_DIR must be a data folder of weir, an empty folder or a new one; ${folder} contains ${found}, and nothing that weir stores. Set DATA_DIR to another folder, or move these away`;
       await rejects(prepareDataDir(folder), { name: 'StartError', message });
       const started = await runWeir(['start', '--data-dir', folder], { isTerminal: true });
       deepEqual([started.status, started.err], [1, `weir cannot go on:\n\n  ${message}\n`]);

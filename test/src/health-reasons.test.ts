@@ -109,7 +109,7 @@ test('a held-back clock is a reason, with advice for the operator', () => {
     nowMs: () => 1_000,
   });
   const message =
-    'the clock is 2400 h ahead of the last time known to be right, so logs are not deleted by age until the service has run for 4 h more; if the clock is wrong, set it; if it is right, wait, or stop the service and run weir clock DATA_DIR --trust';
+    'the clock is 2400 h ahead of the last trusted time, so logs are not deleted by age until the service has run for 4 h more; if the clock is wrong, set it; if it is right, wait, or stop the service and run weir clock DATA_DIR --trust';
   deepEqual(reasons.find(), []);
   heldBackClock = { aheadUs: 2400 * hourUs, remainingUs: 3.5 * hourUs };
   deepEqual(reasons.find(), [{ code: 'clock_ahead', message }]);
@@ -173,7 +173,7 @@ test('lost workers are a reason for five minutes', () => {
   workersLost = 2;
   const [lost, ...rest] = reasons.find();
   deepEqual([lost?.code, rest], ['workers_lost', []]);
-  match(lost!.message, /^worker threads were lost of late, 2 since the start;/);
+  match(lost!.message, /^worker threads were lost recently, 2 since the start;/);
   nowMs += WORKERS_LOST_LATELY_MS - 1;
   equal(reasons.find().length, 1);
   nowMs++;

@@ -49,7 +49,7 @@ test('a damaged key is replaced, and this is reported', () =>
       bytes[at]! ^= 1;
       await writeFile(path, bytes);
       const next = await open(folder);
-      assert.match(next.problem ?? '', /instance-key was damaged, and is replaced$/);
+      assert.match(next.problem ?? '', /instance-key was damaged and has been replaced$/);
       assert.notEqual(next.ids, last.ids);
       last = await open(folder);
       assert.deepEqual(last, { ids: next.ids, problem: undefined });

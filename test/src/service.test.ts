@@ -317,7 +317,7 @@ test('a missing data folder is created, and an unusable one fails the start', as
         withService({ environment: { DATA_DIR } }, async () => {}),
         {
           name: 'StartError',
-          message: `DATA_DIR must be a folder that can be written to; ${DATA_DIR} cannot be: ${reason}`,
+          message: `DATA_DIR must be a writable folder; ${DATA_DIR} cannot be used: ${reason}`,
         },
       );
     }

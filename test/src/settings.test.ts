@@ -75,7 +75,7 @@ test('quotas of projects are counts and bytes, at least one', () => {
       PROJECT_STORED_BYTES: text,
     };
     assert.deepEqual(problemsOf(wrong), [
-      `PROJECT_EVENTS_PER_DAY must be a whole number from 1 on; got "${text}"`,
+      `PROJECT_EVENTS_PER_DAY must be a whole number from 1; got "${text}"`,
       `PROJECT_BYTES_PER_DAY must be a number of bytes such as 512MB or 1GiB, at least 1; got "${text}"`,
       `PROJECT_STORED_BYTES must be a number of bytes such as 512MB or 1GiB, at least 1; got "${text}"`,
     ]);

@@ -64,7 +64,7 @@ test('a token may post until its quota is used up, and again on the next UTC day
     status: 429,
     retryAfterS: 12 * 3600,
     message:
-      'the token "name of shop" may post 10 events a day; 12 are used. The day ends at 2026-01-16T00:00:00.000Z',
+      'the token "name of shop" may post 10 events a day and has posted 12. The day ends at 2026-01-16T00:00:00.000Z',
   });
   doesNotThrow(() => quotas.check(grantOf('other')));
   state.nowMs = MIDNIGHT_MS - 1;
@@ -72,7 +72,7 @@ test('a token may post until its quota is used up, and again on the next UTC day
   state.nowMs = MIDNIGHT_MS;
   doesNotThrow(() => quotas.check(shop));
   quotas.count(shop, { events: 1, bytes: 100 });
-  throws(() => quotas.check(shop), { message: /may post 100 bytes a day; 100 are used/ });
+  throws(() => quotas.check(shop), { message: /may post 100 bytes a day and has posted 100/ });
   deepEqual(state.refusals, ['token events', 'token events', 'token bytes']);
   deepEqual(quotas.usedByToken('shop'), { events: 1, bytes: 100 });
 });
@@ -87,13 +87,13 @@ test('tokens bound to one project share its quota, except kinds of quota of thei
   quotas.count(other, { events: 4, bytes: 10 });
   for (const grant of [one, other]) {
     throws(() => quotas.check(grant), {
-      message: /^the project "alpha" may post 10 events a day; 10/,
+      message: /^the project "alpha" may post 10 events a day and has posted 10/,
     });
   }
   doesNotThrow(() => quotas.check(large));
   quotas.count(large, { events: 1, bytes: 80 });
   throws(() => quotas.check(large), {
-    message: /^the project "alpha" may post 100 bytes a day; 100/,
+    message: /^the project "alpha" may post 100 bytes a day and has posted 100/,
   });
   for (const grant of [grantOf('beta', ['beta']), grantOf('all'), grantOf('two', ['alpha', 'b'])]) {
     quotas.count(grant, { events: 9, bytes: 9 });
@@ -136,7 +136,7 @@ test('a token may post until its stored bytes are used up, and again when old da
     status: 429,
     retryAfterS: 12 * 3600,
     message:
-      'the token "name of shop" may have 100 bytes stored; 140 are. There is room again when old logs are deleted, at 2026-01-20T00:00:00.000Z',
+      'the token "name of shop" may have 100 bytes stored and has 140. There is room again when old logs are deleted, at 2026-01-20T00:00:00.000Z',
   });
   // The oldest day alone frees too little: 110 bytes remain until the next day is deleted, too.
   state.nowMs = MIDNIGHT_MS + RETENTION_DAYS * DAY_MS - 1;
@@ -160,7 +160,7 @@ test('tokens of one project share its stored bytes, which are counted by day acr
     state.nowMs += DAY_MS;
   }
   throws(() => quotas.check(other), {
-    message: /^the project "alpha" may have 100 bytes stored; 100 are\. .*2026-01-19T00:00:00/,
+    message: /^the project "alpha" may have 100 bytes stored and has 100\. .*2026-01-19T00:00:00/,
   });
   doesNotThrow(() => quotas.check(grantOf('third', ['beta'])));
   state.nowMs += DAY_MS;
@@ -241,7 +241,7 @@ test('posts beyond a quota get 429 until the end of the day, in the form of each
     const logs = '/api/logs?source_name=postgres.logs';
     const events = [{ event_message: 'a' }, { event_message: 'b' }, { event_message: 'c' }];
     equal((await post(logs, events)).status, 200, 'the post that reaches it is taken whole');
-    const said = /the token "private" may post 2 events a day; 3 are used/;
+    const said = /the token "private" may post 2 events a day and has posted 3/;
     const refused = await post(logs, events);
     equal(refused.status, 429);
     equal(refused.headers['retry-after'], '43200');

@@ -96,7 +96,7 @@ for (const [order, message] of [
   ],
   [{ name: 'a', scopes: ['ingest'], default_source: 'nowhere' }, /there is no source "nowhere"/],
   [{ ...QUERY, expires_at: 'soon' }, /expires_at must be an ISO 8601 time; got "soon"/],
-  [{ ...QUERY, expires_at: '2026-01-15T12:00:00Z' }, /expires_at must lie ahead/],
+  [{ ...QUERY, expires_at: '2026-01-15T12:00:00Z' }, /expires_at must be in the future/],
   [{ name: 'a', scopes: ['manage'], projects: ['alpha'] }, /manage .* cannot be bound/],
   [{ name: 'a', scopes: ['manage', 'query'], sources: ['logs'] }, /manage .* cannot be bound/],
 ] as const) {
@@ -113,7 +113,7 @@ test('a token cannot make one that may do more or that outlives it', () => {
     message: 'the token maker does not have the scope ingest, and cannot give it',
   });
   const ending = { ...MAKER, expiresMs: Date.parse('2026-02-01T00:00:00Z') };
-  throws(of({}, ending), { code: 'forbidden', message: /ends at 2026-02-01T00:00:00\.000Z/ });
+  throws(of({}, ending), { code: 'forbidden', message: /expires at 2026-02-01T00:00:00\.000Z/ });
   throws(of({ expires_at: '2026-02-01T00:00:00.001Z' }, ending), { code: 'forbidden' });
   of({ expires_at: '2026-02-01T00:00:00Z' }, ending)();
 });

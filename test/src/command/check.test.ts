@@ -96,7 +96,7 @@ const FILES = {
 
 test('correct definitions end with 0', async () => {
   const { status, out, err } = await check(FILES);
-  deepEqual([status, out, err], [0, '2 definitions, 4 calls: all is as it should be\n', '']);
+  deepEqual([status, out, err], [0, '2 definitions, 4 calls: no problems found\n', '']);
 });
 
 test('progress is reported before each file of calls', async () => {
@@ -279,7 +279,7 @@ test('settings of sources and profile apply, and a caller’s SQL runs in a sand
     [],
     { SOURCES: 'shop.orders', PROFILE: 'supabase' },
   );
-  deepEqual([status, out], [0, '1 definition, 3 calls: all is as it should be\n']);
+  deepEqual([status, out], [0, '1 definition, 3 calls: no problems found\n']);
 });
 
 test('a folder without definitions is a problem', async () => {

@@ -165,8 +165,8 @@ test('push creates, changes and skips definitions, and a second push has nothing
       `+${COUNT}`,
     ],
   );
-  match(dry.out, /^only on the service: app\.alone; --delete takes them away$/m);
-  match(dry.out, /^on the service: 1 to make, 1 to change, 0 to take away, 0 as they are$/m);
+  match(dry.out, /^only on the service: app\.alone; --delete removes them$/m);
+  match(dry.out, /^on the service: 1 to make, 1 to change, 0 to take away, 0 unchanged$/m);
   match(await kept(1), /app\.old-name/);
   const pushed = await push('--yes');
   equal(lastLine(pushed), 'app.two is made');
@@ -174,7 +174,7 @@ test('push creates, changes and skips definitions, and a second push has nothing
   deepEqual([await kept(1), await kept(2)], [changed, await read('two.sql')]);
   match(await kept(3), /app\.alone/);
   const again = await push('--dry-run');
-  equal(lastLine(again), 'on the service: 0 to make, 0 to change, 0 to take away, 2 as they are');
+  equal(lastLine(again), 'on the service: 0 to make, 0 to change, 0 to take away, 2 unchanged');
   equal(lastLine(await push('--delete', '--yes')), 'app.alone is taken away');
   equal(await kept(3), '404');
   deepEqual(await service.names(), ['of.folder', 'app.new-name', 'app.two']);
@@ -184,14 +184,14 @@ test('definitions of the same meaning do not differ, however they are written', 
   await make(fileOf(1, 'app.count', SINCE, 'max_rows: 1000', 'param: since timestamp'));
   const other = `-- name:app.count\n--version: 7\n-- param:   since   timestamp\n-- id: ${idOf(1).toUpperCase()}\n\n\n${SINCE}\n\n`;
   await write('count.sql', other);
-  match(lastLine(await push('--dry-run')), /0 to change, 0 to take away, 1 as they are$/);
-  match(lastLine(await pull('--yes')), /0 to change, 0 to take away, 1 as they are$/);
+  match(lastLine(await push('--dry-run')), /0 to change, 0 to take away, 1 unchanged$/);
+  match(lastLine(await pull('--yes')), /0 to change, 0 to take away, 1 unchanged$/);
   equal(await read('count.sql'), other);
   // A line for one profile is a difference in all profiles.
   await write('count.sql', other.replace('--version', '-- cache[supabase]: 60s\n--version'));
   equal((await push('--dry-run')).status, 1);
   equal(lastLine(await push('--yes')), 'app.count is changed');
-  match(lastLine(await push('--dry-run')), /1 as they are$/);
+  match(lastLine(await push('--dry-run')), /1 unchanged$/);
   match(await kept(1), /cache\[supabase\]/);
 });
 
@@ -241,7 +241,7 @@ test('refusals of the service are shown in its words, and all other changes are 
   deepEqual(out.match(/^\S+ is (?:made|changed)$/gm), ['c.right is made']);
   match(err, /^a\.round is not made: .*b\.round.*; line 4, column \d+\n\n.*\n +\^$/m);
   match(err, /^b\.round is not made: /m);
-  match(err, /^app\.used is not changed: other definitions could no longer be called: app\.user/m);
+  match(err, /^app\.used is not changed: other definitions would stop working: app\.user/m);
   match(err, /^d\.wrong is not made: .*; line 5, column \d+\n\n {2}nowhere FROM .*\n +\^$/m);
   deepEqual(await service.names(), ['of.folder', 'app.used', 'app.user', 'c.right']);
 });
@@ -297,12 +297,12 @@ test('pull writes files unchanged under their existing names, and removes files 
   await write('alone.expect.json', '{}');
   const first = await pull('--yes');
   equal(lastLine(first), 'app.renamed is changed');
-  match(first.out, /^only in \S+: app\.alone; --delete takes them away$/m);
+  match(first.out, /^only in \S+: app\.alone; --delete removes them$/m);
   equal(await read('app.count.sql'), text);
   match(await read('old-name.sql'), /app\.renamed/);
   match(await readFile(join(folder, 'elsewhere', 'real'), 'utf8'), /app\.renamed/);
   equal((await stat(join(folder, 'elsewhere', 'real'))).mode & 0o777, 0o666);
-  match(lastLine(await pull('--dry-run')), /2 as they are$/);
+  match(lastLine(await pull('--dry-run')), /2 unchanged$/);
   equal(lastLine(await pull('--yes', '--delete')), 'app.alone is taken away');
   deepEqual((await readdir(folder)).sort(), [
     'alone.expect.json',
@@ -325,7 +325,7 @@ test('files that are not definitions stop push, and pull ignores them', async ()
   deepEqual([pushed.status, pushed.out], [1, '']);
   match(pushed.err, /app\.count\.sql:1:4: a header key must be .*got "frob"\n-- frob: 1\n {3}\^\n/);
   match(pushed.err, /twice-2\.sql has the id of .*twice-1\.sql/);
-  match(pushed.err, /nothing is changed while something in \S+ is not understood\n$/);
+  match(pushed.err, /nothing is changed, because some entries in \S+ are not understood\n$/);
   const pulled = await pull('--yes');
   equal(pulled.status, 1);
   match(pulled.err, /app\.count of the service.*app\.count\.sql is there already, and is another/);

@@ -111,8 +111,8 @@ test('an inspection shows events, times, sources, and which part of the log is i
     assert.equal(status, 0);
     const lines = out.split('\n');
     assert.equal(lines[0], `folder      ${path}`);
-    assert.equal(lines[1], 'lock        nobody has the folder');
-    assert.equal(lines[2], 'events      4: 2 in segment files, 2 in the log alone');
+    assert.equal(lines[1], 'lock        no process uses the folder');
+    assert.equal(lines[2], 'events      4: 2 in segment files, 2 in the log only');
     assert.equal(lines[3], 'time        2026-01-15 00:00:01 to 2026-01-15 00:00:04 UTC');
     assert.match(lines[5]!, /^damage {6}none in envelopes and log; weir verify reads every byte$/);
     assert.match(out, /^ {2}cloudflare\.logs\.prod +1 +2 +1 .*2026-01-15 00:00:01 .* 1 to 1$/m);
@@ -155,7 +155,7 @@ test('an inspection shows which process has the folder, or that its owner has di
     // A pid above the system's maximum.
     await writeFile(path, text.replace(`"pid":${process.pid}`, '"pid":4194999'));
     const dead = await run('inspect', folder.path);
-    assert.match(dead.out, /^lock {8}left behind by process 4194999 on .*, which is no more$/m);
+    assert.match(dead.out, /^lock {8}left behind by process 4194999 on .*, which has ended$/m);
   });
 });
 
@@ -165,7 +165,7 @@ test('damage is shown with its consequences: an inspection ends with 0, a verifi
     await folder.turn(folder.logFile(1), 70);
     const inspected = await run('inspect', folder.path);
     assert.equal(inspected.status, 0);
-    const envelope = `${SEGMENT}: the envelope at its front cannot be read; the other can: nothing is lost`;
+    const envelope = `${SEGMENT}: the envelope at its front cannot be read, but the other can: nothing is lost`;
     const record =
       /log\/00000001\.log: \S+ bytes at byte 64 cannot be read: record 1 is lost, unless segment files have it\n/;
     assert.ok(inspected.out.includes(`\ndamaged\n  ${envelope}\n`), inspected.out);
@@ -233,7 +233,7 @@ test('a verification lists intact files in quarantine and restores them only on 
     const held = await folder.contents();
     const looked = await run('verify', folder.path);
     assert.equal(looked.status, 0);
-    const whole = `in quarantine: "${name}" is whole: the next start, or --restore, puts it back\n`;
+    const whole = `in quarantine: "${name}" is intact: the next start, or --restore, restores it\n`;
     assert.ok(looked.out.startsWith(whole), looked.out);
     assert.match(looked.out, /^segment files {2}0 of /m);
     const { quarantine } = JSON.parse((await run('verify', folder.path, '--json')).out);
@@ -241,7 +241,7 @@ test('a verification lists intact files in quarantine and restores them only on 
     assert.deepEqual(await folder.contents(), held);
     const restored = await run('verify', '--restore', folder.path);
     assert.equal(restored.status, 0);
-    const back = `in quarantine: "${SEGMENT}" is whole, and back in its place\n`;
+    const back = `in quarantine: "${SEGMENT}" is intact, and was restored\n`;
     assert.ok(restored.out.startsWith(back), restored.out);
     assert.match(restored.out, /^segment files {2}1 of \S+ KiB with 2 events, 0 damaged$/m);
     assert.ok(!(await run('verify', folder.path)).out.includes('in quarantine'));

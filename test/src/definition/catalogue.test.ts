@@ -160,6 +160,6 @@ test('bytes that are not UTF-8 and a missing folder are refused', async () => {
   assert.match((await problemsOf({ 'a.sql': Buffer.from([0x2d, 0xff]) }))[0]!, /UTF-8/);
   await assert.rejects(
     loadCatalogue({ folder: '/nowhere/at/all', engine: ENGINE }),
-    /ENDPOINTS_DIR must be a folder that can be read; \/nowhere\/at\/all cannot be: there is no such/,
+    /ENDPOINTS_DIR must be a readable folder; \/nowhere\/at\/all cannot be read: there is no such/,
   );
 });

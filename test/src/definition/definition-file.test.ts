@@ -185,7 +185,7 @@ for (const [title, lines, place, reason] of [
     '3:36',
     /must be b/,
   ],
-  ['an empty place in an enum', [ID, NAME, '-- param: a string enum(b,,c)'], '3:27', /empty place/],
+  ['an empty place in an enum', [ID, NAME, '-- param: a string enum(b,,c)'], '3:27', /empty item/],
   ['a value twice in an enum', [ID, NAME, '-- param: a string enum(b,b)'], '3:27', /twice/],
   ['an open quote', [ID, NAME, '-- param: a string default="x'], '3:28', /must be closed/],
   [
@@ -194,17 +194,12 @@ for (const [title, lines, place, reason] of [
     '3:25',
     /other parameter names/,
   ],
-  [
-    'a token for a parameter',
-    [ID, NAME, '-- param: api_key string'],
-    '3:11',
-    /give their token so/,
-  ],
+  ['a token for a parameter', [ID, NAME, '-- param: api_key string'], '3:11', /send their token/],
   [
     'a token for a fallback',
     [ID, NAME, '-- param: a string from=b,api_key'],
     '3:25',
-    /give their token so/,
+    /send their token/,
   ],
   [
     'a parameter declared twice',

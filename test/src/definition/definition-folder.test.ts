@@ -88,7 +88,7 @@ test('a change that would break another definition waits until it no longer does
   deepEqual(await service.call('app.a'), [{ x: 1 }]);
   match(
     refused()[0]!,
-    /^a\.sql: not taken over: app\.b could no longer be called: there is no column x/,
+    /^a\.sql: not in force, because of another definition: app\.b would stop working: there is no column x/,
   );
   await service.write('b.sql', B.replace('x + 1', 'z + 1'));
   await service.reload();
@@ -101,7 +101,10 @@ test('a removed file stays in force while another definition needs it', async ()
   await service.remove('a.sql');
   await service.reload();
   deepEqual(await service.call('app.b'), [{ y: 2 }]);
-  match(refused()[0]!, /^a\.sql: the file is gone, but its definition is needed: app\.b could/);
+  match(
+    refused()[0]!,
+    /^a\.sql: the file was removed, but another definition needs it: app\.b would/,
+  );
   await service.remove('b.sql');
   await service.reload();
   deepEqual(await service.names(), []);
@@ -150,7 +153,10 @@ test('while the folder cannot be read, nothing changes', async () => {
   await service.reload();
   deepEqual(await service.call('app.b'), [{ y: 2 }]);
   equal(refused().length, 1);
-  match(String((await service.problems())[0]?.['message']), /ENDPOINTS_DIR must be a folder/);
+  match(
+    String((await service.problems())[0]?.['message']),
+    /ENDPOINTS_DIR must be a readable folder/,
+  );
   await rename(`${service.endpointsDir}.away`, service.endpointsDir);
   await service.reload();
   deepEqual(await service.problems(), []);

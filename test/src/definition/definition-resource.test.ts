@@ -172,7 +172,7 @@ test('a definition put by name has that name and a new id', async () => {
   for (const headers of [{}, { 'If-Match': '*' }]) {
     const taken = await service.send('PUT', 'app.answer', ANSWER, headers);
     deepEqual([taken.status, taken.json.error.code], [409, 'definition_conflict']);
-    match(taken.json.error.message, /is that of app\.sum, which is not called app\.answer/);
+    match(taken.json.error.message, /is that of app\.sum, and not of app\.answer/);
   }
   const own = await service.send('PUT', 'app.answer', { ...ANSWER, id: idOf(3) });
   deepEqual([own.status, own.json.result.id], [201, idOf(3)]);
@@ -278,7 +278,11 @@ for (const [what, body, reason] of [
     { ...ANSWER, query: 'SELECT 1 AS x' },
     /number is declared, but the statement does not use it|does not use @number/,
   ],
-  ['half of a character', { ...ANSWER, query: "SELECT '\ud800' AS x" }, /query must be Unicode/],
+  [
+    'half of a character',
+    { ...ANSWER, query: "SELECT '\ud800' AS x" },
+    /query must be valid Unicode/,
+  ],
 ] as const) {
   test(`${what} is refused with the allowed values`, async () => {
     const { status, json } = await service.send('POST', '', body);

@@ -112,11 +112,11 @@ test('a change that would break another definition is refused and has no effect'
     [
       'DELETE',
       undefined,
-      /no longer be called: also: there is no table ground; top: there is no table base/,
+      /would stop working: also: there is no table ground; top: there is no table base/,
     ],
     ['PATCH', { query: 'SELECT 1 AS y' }, /also: there is no column x.*; top: /],
-    ['PATCH', { alias: [] }, /called: also: there is no table ground$/],
-    ['PATCH', { name: 'new' }, /called: top: there is no table base/],
+    ['PATCH', { alias: [] }, /working: also: there is no table ground$/],
+    ['PATCH', { name: 'new' }, /working: top: there is no table base/],
   ] as const) {
     const { status, json } = await service.send(method, idOf(2), body, { 'If-Match': '*' });
     deepEqual([status, json.error.code], [409, 'definition_in_use'], JSON.stringify(json));

@@ -121,7 +121,7 @@ test('a file removed while the service is stopped removes its definition, unless
     await service.remove('c.sql');
     await service.start();
     deepEqual(await service.names(), ['app.a', 'app.b']);
-    match((await problemsOf(service)).join(), /^a\.sql:1:1 as before: the file is gone, but/);
+    match((await problemsOf(service)).join(), /^a\.sql:1:1 as before: the file was removed, but/);
     await service.remove('b.sql');
     await service.restart();
     deepEqual(await service.names(), []);
@@ -211,7 +211,7 @@ test('an unreadable folder stops a start only if it was never read', async () =>
     match((await service.problems()).map(lineOf).join(), /as before: ENDPOINTS_DIR must be a/);
     await service.stop();
     await rename(join(service.storePath, 'endpoints-kept'), join(service.storePath, 'elsewhere'));
-    await rejects(service.start(), /ENDPOINTS_DIR must be a folder that can be read/);
+    await rejects(service.start(), /ENDPOINTS_DIR must be a readable folder/);
     await rename(`${service.endpointsDir}.away`, service.endpointsDir);
     await service.start();
     deepEqual(await service.call('app.a'), [{ x: 1 }]);

@@ -28,7 +28,7 @@ test('a tenant’s answers are sent while there is room, and leave some for anot
     code: 'overloaded',
     status: 503,
     message:
-      'answers that leave for one token may be 50 bytes together at present; 50 are on their way, got 1 more',
+      'answers for one token may have 50 bytes together at present; 50 are being sent, got 1 more',
   });
   budget.hold(25, 'b', third!);
   throws(() => budget.hold(1, 'b', fourth!), { code: 'overloaded' });
