@@ -379,7 +379,7 @@ async function listen(
 }
 
 const LISTEN_REASONS: ReadonlyMap<string, string> = new Map([
-  ['EADDRINUSE', 'another program does'],
+  ['EADDRINUSE', 'another program uses it'],
   ['EACCES', 'it requires more privileges'],
   ['EADDRNOTAVAIL', 'this machine has no such address'],
   ['ENOTFOUND', 'the name has no address'],

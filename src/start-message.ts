@@ -43,7 +43,7 @@ export function startMessage(started: Started): string {
   ];
   if (settings.profile !== 'default') lines.push(`  profile    ${settings.profile}`);
   // Names only, because the values include a password.
-  if (unneeded.length > 0) lines.push(`  ignored ${unneeded.join(', ')}`);
+  if (unneeded.length > 0) lines.push(`  ignored    ${unneeded.join(', ')}`);
   const frozen = frozenNow(settings);
   if (frozen !== undefined) lines.push(`  clock      stands still at ${frozen} (FROZEN_NOW)`);
   lines.push(...listWarnings(started).map((warning) => `  warning    ${warning}`));

@@ -57,7 +57,7 @@ function checkText(check: FolderCheck): string {
   const counts = [many(problems.length, 'problem'), many(differences.length, 'difference')];
   if (warnings.length > 0) counts.push(many(warnings.length, 'warning'));
   const isRight = parts.length + warnings.length === 0;
-  const verdict = isRight ? 'all is as it should be' : counts.join(', ');
+  const verdict = isRight ? 'no problems found' : counts.join(', ');
   const seen = `${many(definitionCount, 'definition')}, ${many(callCount, 'call')}`;
   const warned = warnings.map((warning) => `warning: ${warning}\n`);
   return [...warned, ...parts, `${seen}: ${verdict}\n`].join('\n');

@@ -131,7 +131,7 @@ test('the start message shows new tokens once', async () => {
       sources,
       service: { ...service, tokensMade: [] },
     });
-    assert.doesNotMatch(later, /token|not needed|profile/);
+    assert.doesNotMatch(later, /token|ignored|profile/);
     const supabase = startMessage({
       version: '1.2.3',
       settings: { ...settings, profile: 'supabase' },
@@ -139,7 +139,7 @@ test('the start message shows new tokens once', async () => {
       service,
       unneeded: ['DB_HOSTNAME', 'DB_PORT'],
     });
-    assert.match(supabase, /\n {2}profile {4}supabase\n {2}not needed DB_HOSTNAME, DB_PORT\n/);
+    assert.match(supabase, /\n {2}profile {4}supabase\n {2}ignored {4}DB_HOSTNAME, DB_PORT\n/);
   });
 });
 
@@ -256,7 +256,7 @@ test('a port in use fails the start with an explanation', async () => {
     const PORT = String(portOf(service));
     await assert.rejects(
       withService({ environment: { PORT } }, async () => {}),
-      { name: 'StartError', message: /cannot be listened on: another program does/ },
+      { name: 'StartError', message: /cannot be used: another program uses it/ },
     );
   });
 });

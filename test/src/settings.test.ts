@@ -216,7 +216,10 @@ test('a token given twice with two values, or in a missing or empty file, is ref
     problemsOf({ PUBLIC_ACCESS_TOKEN: 'a', LOGFLARE_PUBLIC_ACCESS_TOKEN: 'b' }).join(),
     /more than once, with different values: PUBLIC_ACCESS_TOKEN, LOGFLARE_PUBLIC_ACCESS_TOKEN/,
   );
-  assert.match(problemsOf({ PRIVATE_ACCESS_TOKEN_FILE: '/nowhere/x' }).join(), /can be read/);
+  assert.match(
+    problemsOf({ PRIVATE_ACCESS_TOKEN_FILE: '/nowhere/x' }).join(),
+    /must name a readable file/,
+  );
   withFile('\n', (path) => {
     assert.match(problemsOf({ PRIVATE_ACCESS_TOKEN_FILE: path }).join(), /an empty file/);
   });

@@ -140,9 +140,9 @@ test('a token may post until its stored bytes are used up, and again when old da
   });
   // The oldest day alone frees too little: 110 bytes remain until the next day is deleted, too.
   state.nowMs = MIDNIGHT_MS + RETENTION_DAYS * DAY_MS - 1;
-  throws(() => quotas.check(shop), { message: /; 140 are/, retryAfterS: 1 });
+  throws(() => quotas.check(shop), { message: / and has 140\./, retryAfterS: 1 });
   state.nowMs += 1;
-  throws(() => quotas.check(shop), { message: /; 110 are/ });
+  throws(() => quotas.check(shop), { message: / and has 110\./ });
   state.nowMs += DAY_MS;
   doesNotThrow(() => quotas.check(shop));
   equal(quotas.storedByToken('shop'), 0);
@@ -171,7 +171,7 @@ test('tokens of one project share its stored bytes, which are counted by day acr
   quotas.count(other, { events: 1, bytes: 59 });
   doesNotThrow(() => quotas.check(one));
   quotas.count(other, { events: 1, bytes: 1 });
-  throws(() => quotas.check(one), { message: /; 100 are/ });
+  throws(() => quotas.check(one), { message: / and has 100\./ });
 });
 
 test('a file from before quotas of stored bytes is read', async () => {

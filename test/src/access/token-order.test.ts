@@ -77,7 +77,7 @@ for (const [order, message] of [
   [{ ...QUERY, name: 'a\nb' }, /name must be letters/],
   [{ ...QUERY, name: 'a'.repeat(129) }, /at most 128 characters/],
   [{ name: 'a' }, /scopes must be a list/],
-  [{ name: 'a', scopes: [] }, /scopes must name one at least of ingest, query, explore or manage/],
+  [{ name: 'a', scopes: [] }, /scopes must have at least one of ingest, query, explore or manage/],
   [{ ...QUERY, projects: [] }, /projects must be a list of 1 to 100 project keys.*leave it out/],
   [{ ...QUERY, projects: 'alpha' }, /projects must be a list/],
   [{ ...QUERY, projects: [''] }, /projects must be a list/],

@@ -88,5 +88,9 @@ test('an invalid line of a bulk request is an error of its item', async () => {
   is(await bulk('{"create":{}}', GOOD, '{"index":{}}', '{"mess'), 'create 201', `${BAD} 4`);
   is(await bulk('{"create":{}}', GOOD, '{"index":{}}', ''), 'create 201', `${BAD} 3`);
   is(await bulk('{"create":{}}', GOOD, '{"ind'), 'create 201', `${BAD} 3`);
-  is(await bulk('{"create":{}}', GOOD, '{"update":{}}', '{bad'), 'create 201', 'update 400 logs');
+  is(
+    await bulk('{"create":{}}', GOOD, '{"update":{}}', '{bad'),
+    'create 201',
+    'update 400 documents',
+  );
 });
