@@ -91,8 +91,8 @@ class RunReport {
   }
 
   #endTest(data: Complete): string {
-    // A suite is counted by its tests.
-    if (data.details.type === 'suite' && isPassed(data)) return '';
+    // A suite is counted by its tests; one that is left out has none.
+    if (data.details.type === 'suite' && data.skip === undefined && isPassed(data)) return '';
     const file = this.#file(must(data.file, 'a test is in a file'));
     file.testCount++;
     if (data.skip !== undefined) {
