@@ -3,16 +3,19 @@ import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import type { Field } from '../../../engine/column/field-counts.ts';
 import { EVERYTHING } from '../../../engine/plan/reach.ts';
+import { Random } from '../../../src/demo/traffic/random.ts';
+import { fuzzSeed } from '../../fuzz/seed.ts';
 import { runsOf } from '../../support/budget.ts';
 import { EventBackend, NOW_US } from './event-backend.ts';
 import { fieldCounts, type PostedEvent } from './event-loop.ts';
 
 let store: EventBackend;
+const LARGE = 'large';
 const SOURCES = Array.from({ length: 120 }, (_, index) => `f${index}`);
 let used = 0;
 
 before(async () => {
-  store = await EventBackend.open(SOURCES.join(','));
+  store = await EventBackend.open([LARGE, ...SOURCES].join(','));
 });
 
 after(() => store.close());
@@ -97,4 +100,53 @@ test('the fields of a window and project are those of an exact loop over what wa
     ),
     { numRuns: runsOf(SOURCES.length), includeErrorInReport: true },
   );
+});
+
+/** Estimates that are off by more standard errors than this do not come by chance. */
+const STANDARD_ERRORS = 6;
+/** Values are counted in about so many events. */
+const SAMPLED = 16_384;
+
+test('of many events, paths are counted exactly, and values are marked as estimates and near to an exact loop', async (context) => {
+  const seed = fuzzSeed();
+  context.diagnostic(`seed ${seed}: WEIR_FUZZ_SEED=${seed} repeats it`);
+  const random = new Random(seed);
+  const events = Array.from({ length: 60_000 }, (_, index) => ({
+    project: random.below(3) === 0 ? 'q' : 'p',
+    metadata: {
+      status: random.pick([200, 200, 200, 200, 200, 200, 404, 500]),
+      user: random.below(1_000),
+      request: `r${index}`,
+      ...(random.below(2) === 0 ? { cached: random.below(4) === 0 } : {}),
+    },
+  }));
+  for (let from = 0; from < events.length; from += 10_000) {
+    const part = events.slice(from, from + 10_000);
+    const posted = part.map((event, index) => ({ ...event, timestamp: NOW_US - from - index }));
+    await store.post(LARGE, posted);
+    if (from === 20_000) await store.seal();
+  }
+  for (const project of [undefined, 'p']) {
+    const own = events.filter((event) => project === undefined || event.project === project);
+    const scope = { project, startUs: NOW_US - events.length, endUs: NOW_US + 1 };
+    const found = await askFields(LARGE, scope);
+    const exact = new Map(fieldCounts(own).map((field) => [JSON.stringify(field.path), field]));
+    equal(found.eventCount, own.length);
+    equal(found.fields.length, exact.size);
+    for (const { path, kinds, eventCount, values } of found.fields) {
+      const what = `${path.join('.')} of ${project}`;
+      const wanted = exact.get(JSON.stringify(path))!;
+      deepEqual([kinds, eventCount], [wanted.kinds, wanted.eventCount], what);
+      deepEqual([values?.isDistinctExact, values?.isTopExact], [false, false], what);
+      const distinct = values!.distinctCount;
+      ok(Math.abs(distinct - wanted.distinct) <= wanted.distinct / 20, `${what}: ${distinct}`);
+      const key = path.at(-1) as keyof (typeof own)[number]['metadata'];
+      for (const { value, count } of values!.top) {
+        const all = own.filter(({ metadata }) => metadata[key] === value).length;
+        const share = all / own.length;
+        const error = own.length * Math.sqrt((share * (1 - share)) / SAMPLED);
+        ok(Math.abs(count - all) <= STANDARD_ERRORS * error, `${what}: ${value} ${count}, ${all}`);
+      }
+    }
+  }
 });
