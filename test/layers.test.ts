@@ -19,7 +19,17 @@ const ENGINE_COMMON = ['engine/assert.ts', 'engine/limits.ts', 'engine/query-err
 
 /** Which packages may be imported where: the folders of each. */
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
+  '@codemirror/autocomplete': ['src/console/page/editor/'],
+  '@codemirror/commands': ['src/console/page/editor/'],
+  '@codemirror/lang-sql': ['src/console/page/editor/'],
+  '@codemirror/language': ['src/console/page/editor/'],
+  '@codemirror/lint': ['src/console/page/editor/'],
+  '@codemirror/state': ['src/console/page/editor/'],
+  '@codemirror/view': ['src/console/page/editor/'],
+  '@lezer/highlight': ['src/console/page/editor/'],
   '@preact/signals': ['src/console/page/'],
+  '@tanstack/virtual-core': ['src/console/page/components/'],
+  uplot: ['src/console/page/components/'],
   preact: ['src/console/page/'],
   'preact/hooks': ['src/console/page/'],
   esbuild: ['src/console/build-page.ts'],

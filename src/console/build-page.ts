@@ -4,6 +4,7 @@ import { basename, join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { build, type Metafile } from 'esbuild';
 import { must } from '../../engine/assert.ts';
+import { functionNames } from '../../engine/plan/binder/function-names.ts';
 import { packageRoot } from '../package-root.ts';
 
 /**
@@ -42,6 +43,7 @@ const { outputFiles, metafile } = await build({
   entryNames: '[name]-[hash]',
   chunkNames: '[name]-[hash]',
   legalComments: 'none',
+  define: { SQL_FUNCTIONS: JSON.stringify([...new Set(functionNames())].sort()) },
   logLevel: 'warning',
 });
 

@@ -224,12 +224,14 @@ suite('exploring events in the console', { skip: missingBrowser() }, () => {
     await rowOf(page, 'long ago').waitFor();
   });
 
-  test('shows its SQL', async () => {
+  test('shows its SQL, and takes it to the editor', async () => {
     const page = await weir.open({ fragment: fragmentOf({ search: 'level:error' }) });
     await rowOf(page, 'message 0 of the app').waitFor();
     await page.getByRole('button', { name: 'SQL' }).click();
     await checkAccessible(page);
-    await page.getByText("= 'error'").first().waitFor();
+    await page.getByRole('link', { name: 'Open in Query' }).first().click();
+    await page.getByRole('button', { name: 'Run' }).click();
+    await page.getByRole('tab', { name: '100 rows' }).waitFor();
   });
 
   test('shows the neighbours of an event, under an address of its own', async () => {

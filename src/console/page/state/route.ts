@@ -1,7 +1,7 @@
 import { computed, signal } from '@preact/signals';
 
 /** The names of the views, as they stand in the fragment. */
-export const VIEW_NAMES = ['explore', 'endpoints'] as const;
+export const VIEW_NAMES = ['explore', 'query', 'endpoints', 'service'] as const;
 
 export type ViewName = (typeof VIEW_NAMES)[number];
 

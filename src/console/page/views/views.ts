@@ -20,11 +20,23 @@ const BY_NAME: Readonly<Record<ViewName, Omit<View, 'name'>>> = {
     isOffered: () => may('explore'),
     load: async () => (await import('./explore/explore-view.tsx')).ExploreView,
   },
+  query: {
+    title: 'Query',
+    key: 'q',
+    isOffered: () => may('explore'),
+    load: async () => (await import('./query/query-view.tsx')).QueryView,
+  },
   endpoints: {
     title: 'Endpoints',
     key: 'n',
     isOffered: () => may('query') || may('manage'),
     load: async () => (await import('./endpoints/endpoints-view.tsx')).EndpointsView,
+  },
+  service: {
+    title: 'Service',
+    key: 's',
+    isOffered: () => may('manage'),
+    load: async () => (await import('./service/service-view.tsx')).ServiceView,
   },
 };
 

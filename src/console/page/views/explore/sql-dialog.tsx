@@ -2,8 +2,9 @@ import type { ExploreQuery } from '../../api/explore.ts';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { copyText } from '../../components/notice.tsx';
+import { formatFragment } from '../../state/route.ts';
 
-/** The SQL of the list and of its histogram. */
+/** The SQL of the list and of its histogram, to be taken to the editor. */
 export function SqlDialog(props: { readonly query: ExploreQuery; readonly onClose: () => void }) {
   const { query, onClose } = props;
   return (
@@ -19,6 +20,9 @@ function SqlText({ title, sql }: { readonly title: string; readonly sql: string 
     <section class="sql-text">
       <header>
         <h3>{title}</h3>
+        <a class="button" href={formatFragment('query', { sql })}>
+          Open in Query
+        </a>
       </header>
       <div class="text-frame">
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys. */}
