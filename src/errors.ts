@@ -41,6 +41,7 @@ const TABLE = {
   unknown_endpoint: { status: 404, title: 'There is no such endpoint' },
   unknown_source: { status: 404, title: 'There is no such source' },
   unknown_run: { status: 404, title: 'There is no such call under way' },
+  unknown_ticket: { status: 404, title: 'There is no such ticket, or it is used or expired' },
   unknown_token: { status: 404, title: 'There is no such token' },
   method_not_allowed: { status: 405, title: 'The path does not allow this method' },
   not_acceptable: { status: 406, title: 'The answer has no format that Accept allows' },

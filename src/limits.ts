@@ -529,5 +529,23 @@ export const EXPLORE_HISTOGRAM_ROWS_MAX = 50_000;
 /** The most characters of a condition beside a search. */
 export const EXPLORE_WHERE_LENGTH_MAX = 16_384;
 
-/** The largest body of `POST /api/explore`: a condition, a search and a cursor. */
+/** The largest body of `POST /api/explore` and of a download ticket: a condition, a search and a cursor, or a query. */
 export const EXPLORE_BODY_BYTES_MAX = 131_072;
+
+/** Milliseconds for which a download ticket is valid. A browser follows an address at once, also over a slow line. */
+export const TICKET_MS_MAX = 60_000;
+
+/** Open download tickets of one token. A person starts a few downloads at once; more would be a program, which has its token. */
+export const TICKETS_OF_TOKEN_MAX = 16;
+
+/** Open download tickets in all. Each holds a request of up to EXPLORE_BODY_BYTES_MAX: together 16 MB. */
+export const TICKETS_MAX = 128;
+
+/**
+ * Rows of a page of a download. Each page scans once, so many pages would scan often; a page of usual events is some
+ * megabytes.
+ */
+export const DOWNLOAD_PAGE_ROWS = 5_000;
+
+/** A page of a download that has fewer bytes is followed by a larger one, up to DOWNLOAD_PAGE_ROWS: the memory of answers has room for it. */
+export const DOWNLOAD_PAGE_BYTES = 4 * 1024 * 1024;

@@ -77,6 +77,12 @@ export class CsvRewriter implements RowsRewriter {
     this.#header = Buffer.from(`${columns.map(nameField).join(',')}\r\n`);
   }
 
+  /** Leaves the header row out, for rows that continue a table. */
+  withoutHeader(): this {
+    this.#header = undefined;
+    return this;
+  }
+
   next(): Uint8Array | undefined {
     if (this.#at >= this.#rows.length && this.#header === undefined) return undefined;
     const header = this.#header ?? this.#piece.subarray(0, 0);

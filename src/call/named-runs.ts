@@ -10,8 +10,9 @@ export type RunStatus = {
   readonly state: 'waiting' | 'running' | 'sending';
   readonly elapsed_ms: number;
   readonly rows_done: number;
+  /** 0 if it is not known, as of a download of many pages. */
   readonly rows_total: number;
-  /** Of the rows, 0 to 1; 0 before it is known how many there are. */
+  /** Of the rows, or of the time of a download's events, 0 to 1; 0 before it is known how many rows there are. */
   readonly share: number;
 };
 
@@ -25,6 +26,7 @@ export class NamedRun {
   readonly #startMs: number;
   readonly #cancelled = new AbortController();
   #isSending = false;
+  #pages: { readonly rowCount: number; readonly share: number } | undefined;
 
   constructor(id: string, startMs: number) {
     this.id = id;
@@ -44,12 +46,24 @@ export class NamedRun {
     this.#isSending = true;
   }
 
+  /** Notes how far a download of many pages is. From then on, it counts instead of the call of the current page. */
+  notePages(pages: { readonly rowCount: number; readonly share: number }): void {
+    this.#isSending = true;
+    this.#pages = pages;
+  }
+
   describe(nowMs: number): RunStatus {
     const { rowsDone, rowsTotal, hasBegun } = this.progress;
+    const elapsed_ms = Math.round(nowMs - this.#startMs);
+    if (this.#pages !== undefined) {
+      const { rowCount, share } = this.#pages;
+      const rows = { rows_done: rowCount, rows_total: 0 };
+      return { id: this.id, state: 'sending', elapsed_ms, ...rows, share };
+    }
     return {
       id: this.id,
       state: this.#isSending ? 'sending' : hasBegun ? 'running' : 'waiting',
-      elapsed_ms: Math.round(nowMs - this.#startMs),
+      elapsed_ms,
       rows_done: rowsDone,
       rows_total: rowsTotal,
       share: rowsTotal === 0 ? Number(this.#isSending) : rowsDone / rowsTotal,

@@ -14,7 +14,8 @@ export type ExploredEvents = {
   readonly conditions: readonly string[];
 };
 
-const COLUMNS = ['id', 'timestamp', 'event_message', 'project', 'metadata'];
+/** The columns of a list. */
+export const LIST_COLUMNS = ['id', 'timestamp', 'event_message', 'project', 'metadata'];
 
 /** Values of the field of series; all others are one series. */
 const SERIES_MAX = 10;
@@ -62,7 +63,7 @@ export function formatList(
   const conditions = [...formatWindow(window), ...(start === undefined ? [] : formatStart(start))];
   const from = formatFrom(events, conditions);
   const newestFirst = `ORDER BY ${keys.map((key) => `t.${key} DESC`).join(', ')}`;
-  const columns = COLUMNS.map((column) => `t.${column}`).join(', ');
+  const columns = LIST_COLUMNS.map((column) => `t.${column}`).join(', ');
   if (start?.direction !== 'after') {
     return `SELECT ${columns}\n${from}\n${newestFirst}\nLIMIT ${rowsMax}`;
   }

@@ -26,10 +26,10 @@ import { chooseBucketUs } from './time-buckets.ts';
 export type ExploreTools = {
   /** @throws ServiceError if the text does not bind. */
   readonly check: (sql: string) => Promise<void>;
-  /** Runs a text on a snapshot as a call of the caller, with the limits of a call. */
+  /** Runs a text as a call of the caller, with the limits of a call; on what is there now, if there is no snapshot. */
   readonly run: (
     sql: string,
-    options: { readonly rowsMax: number; readonly snapshot: HeldSnapshot },
+    options: { readonly rowsMax: number; readonly snapshot?: HeldSnapshot | undefined },
   ) => Promise<QueryAnswer>;
   /** The only project in reach of the caller, if there is just one. */
   readonly onlyProject?: string | undefined;
@@ -60,17 +60,64 @@ export async function* explore(
   source: Source,
   tools: ExploreTools,
 ): AsyncGenerator<ExploreLine> {
-  const snapshot = tools.takeSnapshot({
-    source: source.name,
-    projectKey: request.project ?? tools.onlyProject,
-    timestampUsStart: -Infinity,
-    timestampUsEnd: request.window.toUs,
-  });
+  const snapshot = takeSnapshot(request, source, tools);
   try {
     yield* new Exploration(request, source, snapshot, tools).lines();
   } finally {
     snapshot.release();
   }
+}
+
+function takeSnapshot(
+  request: ExploreRequest,
+  source: Source,
+  tools: Pick<ExploreTools, 'takeSnapshot' | 'onlyProject'>,
+): HeldSnapshot {
+  return tools.takeSnapshot({
+    source: source.name,
+    projectKey: request.project ?? tools.onlyProject,
+    timestampUsStart: -Infinity,
+    timestampUsEnd: request.window.toUs,
+  });
+}
+
+/** The conditions of a request; names of fields are looked up in what is there now. @throws ServiceError */
+export async function findWalkedEvents(
+  request: ExploreRequest,
+  source: Source,
+  tools: ExploreTools,
+): Promise<ExploredEvents> {
+  const findFields = async (): Promise<readonly KnownField[]> => {
+    const snapshot = takeSnapshot(request, source, tools);
+    try {
+      return await tools.findFields(request, source, snapshot);
+    } finally {
+      snapshot.release();
+    }
+  };
+  return (await findEvents({ ...request, by: undefined }, source, findFields)).events;
+}
+
+/** The conditions of a request, and the field of its histogram's series. @throws ServiceError */
+async function findEvents(
+  { search, where, by, project }: ExploreRequest,
+  source: Source,
+  findFields: () => Promise<readonly KnownField[]>,
+): Promise<{ events: ExploredEvents; by: KnownField | undefined }> {
+  if (where !== undefined) checkCondition(where, EXPLORE_WHERE_LENGTH_MAX);
+  const byPath = by === undefined ? undefined : parseFieldPath('by', by);
+  const terms = parseSearch(search);
+  const known = needsFields(terms, byPath) ? await findFields() : [];
+  const conditions = [
+    ...(project === undefined ? [] : [formatProject(source.projectPath, project)]),
+    ...formatConditions(search, terms, known),
+    ...(where === undefined ? [] : [`(\n${where}\n)`]),
+  ];
+  const field = byPath === undefined ? undefined : findField(byPath, known);
+  if (typeof field === 'string') {
+    throw new ServiceError('invalid_parameter', `by: ${field}`, { parameter: 'by' });
+  }
+  return { events: { source: source.name, conditions }, by: field };
 }
 
 /** One request, and what has come of it. */
@@ -97,7 +144,9 @@ class Exploration {
 
   async *lines(): AsyncGenerator<ExploreLine> {
     const { window, buckets, start } = this.#request;
-    const { events, by } = await this.#findEvents();
+    const { events, by } = await findEvents(this.#request, this.#source, () =>
+      this.#tools.findFields(this.#request, this.#source, this.#snapshot),
+    );
     const listSql = formatList(events, window, this.#request);
     const bucketUs = buckets === undefined ? undefined : chooseBucketUs(window, buckets);
     const histogram =
@@ -124,27 +173,6 @@ class Exploration {
     const isOlderWanted = rowCount === 0 && start === undefined;
     const older = isOlderWanted ? await this.#findOlder(events) : null;
     yield [JSON.stringify({ type: 'end', older, lost_days: [...this.#lostDays].sort() })];
-  }
-
-  /** The conditions of the request, and the field of the histogram's series. */
-  async #findEvents(): Promise<{ events: ExploredEvents; by: KnownField | undefined }> {
-    const { search, where, by, project } = this.#request;
-    if (where !== undefined) checkCondition(where, EXPLORE_WHERE_LENGTH_MAX);
-    const byPath = by === undefined ? undefined : parseFieldPath('by', by);
-    const terms = parseSearch(search);
-    const known = needsFields(terms, byPath)
-      ? await this.#tools.findFields(this.#request, this.#source, this.#snapshot)
-      : [];
-    const conditions = [
-      ...(project === undefined ? [] : [formatProject(this.#source.projectPath, project)]),
-      ...formatConditions(search, terms, known),
-      ...(where === undefined ? [] : [`(\n${where}\n)`]),
-    ];
-    const field = byPath === undefined ? undefined : findField(byPath, known);
-    if (typeof field === 'string') {
-      throw new ServiceError('invalid_parameter', `by: ${field}`, { parameter: 'by' });
-    }
-    return { events: { source: this.#source.name, conditions }, by: field };
   }
 
   async *#list(

@@ -24,6 +24,15 @@ export class AnswerBudget {
    */
   hold(bytes: number, tenant: Tenant, response: ServerResponse): void {
     if (response.destroyed) return;
+    response.once('close', this.take(bytes, tenant));
+  }
+
+  /**
+   * Counts bytes of an answer until the function that it returns is called, once.
+   *
+   * @throws ServiceError if there is no room for them.
+   */
+  take(bytes: number, tenant: Tenant): () => void {
     if (!this.#budget.hold(bytes, tenant)) {
       const { freeBytes } = this.#budget;
       throw new ServiceError(
@@ -31,6 +40,6 @@ export class AnswerBudget {
         `answers for one token may have ${freeBytes} bytes together at present; ${this.#budget.heldBy(tenant)} are being sent, got ${bytes} more`,
       );
     }
-    response.once('close', () => this.#budget.release(bytes, tenant));
+    return () => this.#budget.release(bytes, tenant);
   }
 }

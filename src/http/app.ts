@@ -184,13 +184,18 @@ function failureLog(
       event: 'request_failed',
       request_id: requestId,
       method,
-      path,
+      path: withoutTicket(path),
       status: known.status,
       code: known.code,
       error,
       ...(leftOut > 0 && { left_out: leftOut }),
     });
   };
+}
+
+/** A ticket needs no token, so its id is shown only in part. Progress and cancel go by the same id. */
+function withoutTicket(path: string): string {
+  return path.replace(/^(\/api\/query\/(?:tickets|runs)\/[^/]{0,6}).*/s, '$1…');
 }
 
 function beginResponse(request: Request, response: Response, next: NextFunction): void {

@@ -109,7 +109,7 @@ async function sendPieces(
   rewriter: RowsRewriter,
 ): Promise<void> {
   const first = rewriter.next() ?? new Uint8Array(0);
-  let piece = rewriter.next();
+  const piece = rewriter.next();
   if (piece === undefined) {
     sendBytes(response, 200, contentType, [first]);
     return;
@@ -120,11 +120,22 @@ async function sendPieces(
     return;
   }
   response.write(first);
-  for (; piece !== undefined && !response.destroyed; piece = rewriter.next()) {
-    if (response.write(piece)) await new Promise(setImmediate);
-    else await roomToWrite(response);
-  }
+  await writePiece(response, piece);
+  await writePieces(response, rewriter);
   response.end();
+}
+
+/** Writes the pieces that are left, at the rate of the caller, until the connection is closed. */
+export async function writePieces(response: ServerResponse, rewriter: RowsRewriter): Promise<void> {
+  for (let piece = rewriter.next(); piece !== undefined && !response.destroyed; ) {
+    await writePiece(response, piece);
+    piece = rewriter.next();
+  }
+}
+
+async function writePiece(response: ServerResponse, piece: Uint8Array): Promise<void> {
+  if (response.write(piece)) await new Promise(setImmediate);
+  else await roomToWrite(response);
 }
 
 /** Resolves when more may be written, or the connection is closed. */

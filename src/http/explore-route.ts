@@ -1,5 +1,6 @@
 import type { Response } from 'express';
 import type { HeldSnapshot } from '../../engine/pool/held-snapshot.ts';
+import type { RunProgress } from '../../engine/pool/run-progress.ts';
 import { QueryError } from '../../engine/query-error.ts';
 import type { Source } from '../../ingest/source.ts';
 import { authorizeEvents, authorizeProject, type Grant, toReach } from '../access/grant.ts';
@@ -38,7 +39,9 @@ function exploreHandler(options: RouteOptions, tables: ExploredTables): GuardedO
     const explored = parseExploreRequest(value, clock.nowUs());
     const source = findExplored(explored.source, intake, grant);
     if (explored.project !== undefined) authorizeProject(grant, explored.project);
-    const tools = createTools({ ...options, tables, grant, response });
+    const tenant = toTenant(grant);
+    const hold = (bytes: number): void => options.answers.hold(bytes, tenant, response);
+    const tools = createTools({ ...options, tables, grant, signal: goneSignal(response), hold });
     await sendLines(response, explore(explored, source, tools));
   };
 }
@@ -56,20 +59,20 @@ export function findExplored(
 }
 
 /** Runs texts as calls of one token: within its reach, in its turns, and only as long as it listens. */
-function createTools(
-  parts: Pick<
-    RouteOptions,
-    'engine' | 'caller' | 'callerQueries' | 'turns' | 'answers' | 'clock'
-  > & {
+export function createTools(
+  parts: Pick<RouteOptions, 'engine' | 'caller' | 'callerQueries' | 'turns' | 'clock'> & {
     readonly tables: ExploredTables;
     readonly grant: Grant;
-    readonly response: Response;
+    /** Aborted when nobody waits for the answers any more. */
+    readonly signal: AbortSignal;
+    /** Called with the number of bytes of each answer; throws if there is no room for them. */
+    readonly hold: (bytes: number) => void;
+    readonly progress?: RunProgress | undefined;
   },
 ): ExploreTools {
-  const { engine, caller, callerQueries, turns, answers, clock, tables, grant, response } = parts;
+  const { engine, caller, callerQueries, turns, clock, tables, grant, signal, hold } = parts;
   const tenant = toTenant(grant);
   const reach = toReach(grant);
-  const signal = goneSignal(response);
   const bind = (sql: string) =>
     workOnSql(
       turns,
@@ -86,11 +89,12 @@ function createTools(
         {
           tenant,
           cancelled: () => signal,
+          progress: parts.progress,
           inTurns: (pieces, isGone) => workOnSql(turns, { sql, tenant, isGone }, pieces),
         },
       );
       try {
-        answers.hold(answer.json.length, tenant, response);
+        hold(answer.json.length);
       } catch (error) {
         answer.release();
         throw error;

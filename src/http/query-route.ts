@@ -49,10 +49,10 @@ function queryHandler(
 }
 
 /** The call of a query over all tables in reach of its token. */
-function toReadCall(
+export function toReadCall(
   { sql, parameters, rowsMax }: SentQuery,
   tables: ExploredTables,
-  manner: Pick<ReadCall, 'grant' | 'isExplained' | 'format' | 'receivedMs'>,
+  manner: Pick<ReadCall, 'grant' | 'runId' | 'isExplained' | 'format' | 'receivedMs'>,
 ): ReadCall {
   const { grant } = manner;
   return {

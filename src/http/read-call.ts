@@ -33,6 +33,8 @@ export type ReadCall = {
   readonly grant: Grant;
   /** The name of its query in an explanation. */
   readonly name: string;
+  /** The id of its progress; by default the header's, if there is one. */
+  readonly runId?: string;
   readonly isExplained: boolean;
   readonly format: AnswerFormat;
   /** How long a browser may keep the answer, in seconds. */
@@ -58,12 +60,26 @@ export async function answerCall(
   parts: CallParts,
   call: ReadCall,
 ): Promise<void> {
-  const id = request.headers[RUN_ID_HEADER];
+  const id = call.runId ?? request.headers[RUN_ID_HEADER];
   if (id === undefined) {
     await answer(request, response, parts, call);
     return;
   }
-  const { run, end } = parts.runs.begin(String(id), toTenant(call.grant));
+  const run = beginRun(response, parts.runs, { id: String(id), grant: call.grant });
+  await answer(request, response, parts, call, run);
+}
+
+/**
+ * Begins a named call that is over when the answer has left.
+ *
+ * @throws ServiceError for an id that is none, or that another call of the token has.
+ */
+export function beginRun(
+  response: Response,
+  runs: NamedRuns,
+  { id, grant }: { readonly id: string; readonly grant: Grant },
+): NamedRun {
+  const { run, end } = runs.begin(id, toTenant(grant));
   // What is on its way can only be broken off.
   const breakOff = (): void => {
     if (response.headersSent) response.destroy();
@@ -71,7 +87,7 @@ export async function answerCall(
   run.cancelled.addEventListener('abort', breakOff);
   response.once('close', end);
   if (response.destroyed) end();
-  await answer(request, response, parts, call, run);
+  return run;
 }
 
 /** By this header a caller names its call. */

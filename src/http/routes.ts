@@ -36,6 +36,7 @@ import {
 import { runRoute } from './run-route.ts';
 import { serviceRoute } from './service-route.ts';
 import { sourceListHandler, sourceMakingHandler } from './source-route.ts';
+import { ticketRoutes } from './ticket-route.ts';
 import { tokenRoutes } from './token-routes.ts';
 import { WARNINGS_HEADER } from './warnings.ts';
 import type { WorkTurns } from './work-turns.ts';
@@ -86,6 +87,7 @@ export function serviceRoutes(options: RouteOptions): readonly Route[] {
     exploreRoute(options),
     fieldsRoute(options),
     runRoute(options),
+    ...ticketRoutes(options),
     ...sourceRoutes(options),
     ...tokenRoutes(options),
     followRoute(options),

@@ -60,7 +60,7 @@ export async function readSentQuery(
 type QueryBody = z.infer<typeof BODY>;
 
 /** @throws ServiceError when the value does not have what a query has. */
-function parseQueryBody(value: unknown): QueryBody {
+export function parseQueryBody(value: unknown): QueryBody {
   const parsed = BODY.safeParse(value);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
@@ -76,7 +76,7 @@ function parseQueryBody(value: unknown): QueryBody {
 }
 
 /** @throws ServiceError when its text is empty, or something is wrong with its parameters. */
-function toSentQuery(
+export function toSentQuery(
   { sql, parameters = {}, max_rows: given }: QueryBody,
   query: ParameterTexts,
 ): SentQuery {

@@ -30,7 +30,7 @@ const RUN_FAILURES = [
   'query_timeout',
 ] as const;
 
-const EXPLORE_BODY = describeObject(
+export const EXPLORE_BODY = describeObject(
   { source: STRING },
   {
     project: { type: 'string', minLength: 1 },

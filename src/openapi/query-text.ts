@@ -10,7 +10,7 @@ const SQL = { schema: { type: 'string', minLength: 1 }, example: 'SELECT 1 AS on
 const CALL_FAILURES = (CALL_TEXT.failures ?? []).filter((code) => code !== 'unknown_endpoint');
 
 /** A query in a JSON body. */
-const QUERY_BODY = describeObject(
+export const QUERY_BODY = describeObject(
   { sql: { type: 'string', minLength: 1 } },
   {
     parameters: {

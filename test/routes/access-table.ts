@@ -148,6 +148,17 @@ export const ACCESS_TABLE: readonly AccessRow[] = [
       status: 404,
     }),
   ),
+  managing('POST /api/query/tickets', '/api/query/tickets', {
+    needs: 'explore',
+    body: '{"sql":"SELECT 1 AS one","format":"csv"}',
+    type: 'application/json',
+    status: 201,
+  }),
+  // The id of a ticket is all that a download needs.
+  managing('GET /api/query/tickets/:id', '/api/query/tickets/none-such', {
+    needs: 'nothing',
+    status: 404,
+  }),
   managing('GET /metrics', '/metrics'),
   managing('GET /api/posts', '/api/posts'),
   managing('GET /api/service', '/api/service'),

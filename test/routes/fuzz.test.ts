@@ -62,12 +62,13 @@ for (const profile of ['default', 'supabase']) {
 }
 
 /**
- * Operations on what no document names: a query is there while it runs, and the files of the console have a hash in
- * their names. `test/src/http/named-runs.test.ts` and `test/console` show that they succeed.
+ * Operations on what no document names: a query is there while it runs, a ticket until it is used, and the files of the console have a hash in
+ * their names. `test/src/http/named-runs.test.ts`, `test/src/http/tickets.test.ts` and `test/console` show that they succeed.
  */
 const UNGUESSED: ReadonlySet<string> = new Set([
   'get.api.query.runs.id',
   'delete.api.query.runs.id',
+  'get.api.query.tickets.id',
   'get.console.file',
 ]);
 
