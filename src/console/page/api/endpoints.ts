@@ -1,5 +1,5 @@
 import { may } from '../state/session.ts';
-import { ask } from './client.ts';
+import { ask, send } from './client.ts';
 
 type ParameterKind = 'string' | 'int64' | 'float64' | 'bool' | 'timestamp';
 
@@ -47,6 +47,39 @@ export async function loadEndpoints(signal: AbortSignal): Promise<EndpointList> 
   }
   const document = await ask<ApiDocument>('api/openapi.json', { signal });
   return { endpoints: endpointsIn(document), problems: [] };
+}
+
+/** The file of a saved query, and the state of it that a change must name. */
+export type Definition = { readonly text: string; readonly etag: string };
+
+export async function loadDefinition(id: string, signal: AbortSignal): Promise<Definition> {
+  const headers = { Accept: 'application/sql' };
+  const response = await send(definitionPath(id), { headers, signal });
+  return { text: await response.text(), etag: response.headers.get('ETag') ?? '' };
+}
+
+/**
+ * Saves the file of a saved query, and returns its name and its state from then on.
+ *
+ * @throws ApiError with the status 412 if it is no longer in the state `etag`.
+ */
+export async function saveDefinition(
+  id: string,
+  { text, etag }: Definition,
+): Promise<{ readonly name: string; readonly etag: string }> {
+  const headers = { 'Content-Type': 'application/sql', 'If-Match': etag };
+  const response = await send(definitionPath(id), { method: 'PUT', text, headers });
+  const { result } = (await response.json()) as { readonly result: EndpointInfo };
+  return { name: result.name, etag: response.headers.get('ETag') ?? '' };
+}
+
+/** @throws ApiError with the status 412 if it is no longer in the state `etag`. */
+export async function removeDefinition(id: string, etag: string): Promise<void> {
+  await send(definitionPath(id), { method: 'DELETE', headers: { 'If-Match': etag } });
+}
+
+function definitionPath(id: string): string {
+  return `api/endpoints/${encodeURIComponent(id)}`;
 }
 
 type ApiSchema = {

@@ -6,7 +6,7 @@ const notice = signal<string | undefined>(undefined);
 let timer: number | undefined;
 
 /** Says something for some seconds, also to those who do not see it. */
-function say(text: string): void {
+export function say(text: string): void {
   notice.value = text;
   clearTimeout(timer);
   timer = setTimeout(() => {

@@ -32,6 +32,8 @@ export function SqlEditor(props: {
   readonly problem: TextProblem | undefined;
   readonly onChange: (text: string) => void;
   readonly onRun: () => void;
+  /** Whether the text can be read and copied, and not changed. */
+  readonly isReadOnly?: boolean;
   readonly handle: { current: EditorHandle | undefined };
 }) {
   const frame = useRef<HTMLDivElement>(null);
@@ -47,7 +49,10 @@ export function SqlEditor(props: {
       parent: root,
       state: EditorState.create({
         doc: props.text,
-        extensions: extensionsOf(props.label, latest, completion.current),
+        extensions: [
+          extensionsOf(props.label, latest, completion.current),
+          EditorState.readOnly.of(props.isReadOnly ?? false),
+        ],
       }),
     });
     view.current = opened;

@@ -1,5 +1,8 @@
 import { send } from '../../api/client.ts';
 import type { EndpointInfo } from '../../api/endpoints.ts';
+import type { Column } from '../../api/query.ts';
+import { formatMs } from '../../components/quantity.ts';
+import { chooseChart, ResultChart } from '../../components/result-chart.tsx';
 import { type Row, RowTable } from '../../components/row-table.tsx';
 import { Empty, Loaded } from '../../components/states.tsx';
 import { useResource } from '../../state/resource.ts';
@@ -8,20 +11,22 @@ import { callPath } from './call-text.ts';
 
 type Answer = {
   readonly rows: readonly Row[];
+  readonly columns: readonly Column[];
   /** How the answer was made: of the headers, in words. */
   readonly notes: readonly string[];
   /** Milliseconds of each phase, by `Server-Timing`. */
   readonly phases: readonly (readonly [name: string, ms: number])[];
 };
 
-/** The rows of a call, once there are values to call with. */
+/** The rows of a call or a chart of them, once there are values to call with. */
 export function CallAnswer(props: {
   readonly endpoint: EndpointInfo;
   readonly values: CallValues | undefined;
   /** Changes with each call that is asked for. */
   readonly round: number;
+  readonly isChart: boolean;
 }) {
-  const { endpoint, values, round } = props;
+  const { values } = props;
   if (values === undefined) {
     return (
       <Empty title="Not called yet">
@@ -29,20 +34,21 @@ export function CallAnswer(props: {
       </Empty>
     );
   }
-  return <Called endpoint={endpoint} values={values} round={round} />;
+  return <Called {...props} values={values} />;
 }
 
 function Called(props: {
   readonly endpoint: EndpointInfo;
   readonly values: CallValues;
   readonly round: number;
+  readonly isChart: boolean;
 }) {
-  const { endpoint, values, round } = props;
+  const { endpoint, values, round, isChart } = props;
   const path = callPath(endpoint.name, Object.entries(values));
   const [resource, reload] = useResource((signal) => call(path, signal), [path, round]);
   return (
     <Loaded resource={resource} what="Calling" onRetry={reload}>
-      {({ rows, notes, phases }) => (
+      {({ rows, columns, notes, phases }) => (
         <>
           <p class="answer-notes">
             <strong>{rows.length === 1 ? '1 row' : `${rows.length} rows`}</strong>
@@ -57,9 +63,9 @@ function Called(props: {
               </span>
             ))}
           </p>
-          {rows.length === 0 ? (
-            <Empty title="No rows match" />
-          ) : (
+          {rows.length === 0 && <Empty title="No rows match" />}
+          {rows.length > 0 && isChart && <ChartOf columns={columns} rows={rows} />}
+          {rows.length > 0 && !isChart && (
             <RowTable rows={rows} label={`Rows of ${endpoint.name}`} />
           )}
         </>
@@ -68,10 +74,25 @@ function Called(props: {
   );
 }
 
+function ChartOf({ columns, rows }: Pick<Answer, 'columns' | 'rows'>) {
+  const chart = chooseChart(columns, rows);
+  if (chart !== undefined) return <ResultChart chart={chart} />;
+  return (
+    <Empty title="These rows make no chart">
+      <p class="muted">A chart needs two rows, a column of numbers, and one of times or names.</p>
+    </Empty>
+  );
+}
+
 async function call(path: string, signal: AbortSignal): Promise<Answer> {
-  const response = await send(path, { signal });
-  const { result } = (await response.json()) as { readonly result: readonly Row[] };
-  return { rows: result, notes: notesIn(response.headers), phases: phasesIn(response.headers) };
+  const response = await send(`${path}${path.includes('?') ? '&' : '?'}columns=true`, { signal });
+  const { result, columns = [] } = (await response.json()) as {
+    readonly result: readonly Row[];
+    /** Absent where the query has a parameter of this name. */
+    readonly columns?: readonly Column[];
+  };
+  const { headers } = response;
+  return { rows: result, columns, notes: notesIn(headers), phases: phasesIn(headers) };
 }
 
 function notesIn(headers: Headers): readonly string[] {
@@ -92,8 +113,4 @@ function notesIn(headers: Headers): readonly string[] {
 function phasesIn(headers: Headers): Answer['phases'] {
   const text = headers.get('server-timing') ?? '';
   return Array.from(text.matchAll(/(\w+);dur=([\d.]+)/g), ([, name, ms]) => [name!, Number(ms)]);
-}
-
-function formatMs(ms: number): string {
-  return ms < 10 ? `${ms.toFixed(1)} ms` : `${Math.round(ms)} ms`;
 }

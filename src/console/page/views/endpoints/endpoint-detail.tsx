@@ -1,26 +1,53 @@
 import { useState } from 'preact/hooks';
 import type { EndpointInfo } from '../../api/endpoints.ts';
+import { loadService } from '../../api/service.ts';
 import { Button } from '../../components/button.tsx';
 import { copyText } from '../../components/notice.tsx';
+import { formatCount, formatMs } from '../../components/quantity.ts';
 import { Tabs } from '../../components/tabs.tsx';
+import { useActions } from '../../state/actions.ts';
+import { useResource } from '../../state/resource.ts';
 import { changeParameters, route } from '../../state/route.ts';
+import { may } from '../../state/session.ts';
 import { CallAnswer } from './call-answer.tsx';
 import { CallForm, givenValues, listParameters } from './call-form.tsx';
 import { CALL_LANGUAGES, formatCall } from './call-text.ts';
+import { DefinitionText, type Draft } from './definition-text.tsx';
 
-type TabName = 'rows' | 'code' | 'text';
+type TabName = 'rows' | 'chart' | 'code' | 'text';
 
 /** One saved query: its form, and below it the rows, the call for programs, and its text. */
-export function EndpointDetail({ endpoint }: { readonly endpoint: EndpointInfo }) {
+export function EndpointDetail(props: {
+  readonly endpoint: EndpointInfo;
+  /** Hears that it was changed, and its name then; without a name it was deleted. */
+  readonly onChange: (name?: string) => void;
+}) {
+  const { endpoint, onChange } = props;
   const { parameters } = route.value;
   const values = givenValues(endpoint, parameters);
   const [round, setRound] = useState(0);
+  const [draft, setDraft] = useState<Draft>();
   const tabs = [
     { name: 'rows', title: 'Rows' },
+    { name: 'chart', title: 'Chart' },
     { name: 'code', title: 'Use it in code' },
     ...(endpoint.query === undefined ? [] : [{ name: 'text', title: 'SQL' } as const]),
   ] as const;
   const chosen: TabName = tabs.find(({ name }) => name === parameters['tab'])?.name ?? 'rows';
+  const { id } = endpoint;
+  const hasText = endpoint.query !== undefined;
+  useActions(
+    () =>
+      hasText
+        ? [
+            {
+              ...{ title: `Open the SQL of ${endpoint.name}`, group: 'Endpoints', keys: 'x' },
+              run: () => changeParameters({ tab: 'text' }),
+            },
+          ]
+        : [],
+    [endpoint.name, hasText],
+  );
   return (
     <>
       <header class="detail-head">
@@ -35,6 +62,7 @@ export function EndpointDetail({ endpoint }: { readonly endpoint: EndpointInfo }
               {endpoint.cache === 'disabled' ? 'each call runs' : `kept for ${endpoint.cache}`}
             </span>
           )}
+          {may('manage') && <RecentCalls name={endpoint.name} />}
         </p>
       </header>
       <CallForm
@@ -51,16 +79,44 @@ export function EndpointDetail({ endpoint }: { readonly endpoint: EndpointInfo }
         chosen={chosen}
         onChoose={(tab) => changeParameters({ tab }, 'replace')}
       >
-        {chosen === 'rows' && (
+        {(chosen === 'rows' || chosen === 'chart') && (
           <CallAnswer
             endpoint={endpoint}
             values={parameters['called'] === undefined ? undefined : values}
             round={round}
+            isChart={chosen === 'chart'}
           />
         )}
         {chosen === 'code' && <CallCode endpoint={endpoint} values={values} />}
-        {chosen === 'text' && <Text text={endpoint.query ?? ''} what="the SQL" />}
+        {chosen === 'text' && id !== undefined && (
+          <DefinitionText
+            endpoint={{ ...endpoint, id }}
+            draft={draft}
+            onDraft={setDraft}
+            onChange={onChange}
+          />
+        )}
       </Tabs>
+    </>
+  );
+}
+
+/** How often it was called within the last hour, and how fast. */
+function RecentCalls({ name }: { readonly name: string }) {
+  const [resource] = useResource(loadService, []);
+  if (resource.state !== 'ready') return null;
+  const found = resource.value.endpoints.find((one) => one.name === name);
+  if (found === undefined || found.calls === 0) {
+    return <span class="badge">not called within the last hour</span>;
+  }
+  const { calls, failed, p50_ms: half, p95_ms: most } = found;
+  return (
+    <>
+      <span class="badge">
+        {calls === 1 ? '1 call' : `${formatCount(calls)} calls`} within the last hour, p50{' '}
+        {formatMs(half)}, p95 {formatMs(most)}
+      </span>
+      {failed > 0 && <span class="badge bad">{formatCount(failed)} failed</span>}
     </>
   );
 }

@@ -9,7 +9,7 @@ import { Field } from '../../components/field.tsx';
 import { Empty, Loaded } from '../../components/states.tsx';
 import { useActions } from '../../state/actions.ts';
 import { useResource } from '../../state/resource.ts';
-import { formatFragment, route } from '../../state/route.ts';
+import { changeParameters, formatFragment, openView, route } from '../../state/route.ts';
 import { EndpointDetail } from './endpoint-detail.tsx';
 
 /** Saved queries: what there are, and one of them to call. */
@@ -17,12 +17,13 @@ export function EndpointsView() {
   const [resource, reload] = useResource(loadEndpoints, []);
   return (
     <Loaded resource={resource} what="Loading the saved queries" onRetry={reload}>
-      {(list) => <Endpoints list={list} />}
+      {(list) => <Endpoints list={list} onChange={reload} />}
     </Loaded>
   );
 }
 
-function Endpoints({ list }: { readonly list: EndpointList }) {
+function Endpoints(props: { readonly list: EndpointList; readonly onChange: () => void }) {
+  const { list, onChange } = props;
   const [text, setText] = useState('');
   const { endpoint: wanted } = route.value.parameters;
   const chosen = list.endpoints.find(({ name, id }) => name === wanted || id === wanted);
@@ -56,7 +57,18 @@ function Endpoints({ list }: { readonly list: EndpointList }) {
         <Problems problems={list.problems} />
       </aside>
       <section class="endpoint-detail" aria-label="The chosen query">
-        {chosen !== undefined && <EndpointDetail key={chosen.name} endpoint={chosen} />}
+        {chosen !== undefined && (
+          <EndpointDetail
+            key={chosen.id ?? chosen.name}
+            endpoint={chosen}
+            onChange={(name) => {
+              // By its id it is found under its old name and its new one.
+              if (name === undefined) openView('endpoints');
+              else if (name !== chosen.name) changeParameters({ endpoint: chosen.id }, 'replace');
+              onChange();
+            }}
+          />
+        )}
         {chosen === undefined && wanted !== undefined && (
           <Empty title={`There is no saved query ${wanted}`} />
         )}

@@ -2,13 +2,13 @@ import { useEffect, useState } from 'preact/hooks';
 import { ApiError } from '../../api/client.ts';
 import { explainQuery, type QueryAnswer, type QueryParameter, runQuery } from '../../api/query.ts';
 import { Button } from '../../components/button.tsx';
+import { chooseChart, ResultChart } from '../../components/result-chart.tsx';
 import { RowTable } from '../../components/row-table.tsx';
 import { Empty, Failure, Loaded, Loading } from '../../components/states.tsx';
 import { Tabs } from '../../components/tabs.tsx';
 import type { TextProblem } from '../../editor/sql-editor.tsx';
 import { useResource } from '../../state/resource.ts';
 import { PlanList } from './plan-list.tsx';
-import { chooseChart, ResultChart } from './result-chart.tsx';
 
 /** A query to run; `at` tells one from the next of the same text. */
 export type RunQuery = {

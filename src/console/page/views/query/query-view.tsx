@@ -1,11 +1,9 @@
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { ask } from '../../api/client.ts';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { QueryParameter } from '../../api/query.ts';
 import { Button } from '../../components/button.tsx';
-import type { SchemaNames } from '../../editor/sql-dialect.ts';
+import { useSchemaNames } from '../../editor/schema-names.ts';
 import { type EditorHandle, SqlEditor, type TextProblem } from '../../editor/sql-editor.tsx';
 import { useActions } from '../../state/actions.ts';
-import { useResource } from '../../state/resource.ts';
 import { changeParameters, route } from '../../state/route.ts';
 import { may } from '../../state/session.ts';
 import { ParameterForm } from './parameter-form.tsx';
@@ -24,7 +22,7 @@ export function QueryView() {
   const [opened, setOpened] = useState<'history' | 'save'>();
   const [round, renew] = useRound();
   const handle = useRef<EditorHandle | undefined>(undefined);
-  const names = useNames(findParameters(sql).join(' '));
+  const names = useSchemaNames(findParameters(sql).join(' '));
   const start = (): void => {
     const selected = handle.current?.selection().trim() ?? '';
     const text = selected === '' ? (route.peek().parameters['sql'] ?? '') : selected;
@@ -123,46 +121,4 @@ function useRound(): readonly [round: number, renew: () => void] {
 
 function changeParameter(parameter: QueryParameter): void {
   changeParameters({ [parameterKey(parameter.name)]: formatParameter(parameter) }, 'replace');
-}
-
-type Named = { readonly name: string };
-
-/** Columns that every source has. */
-const COLUMNS = [
-  { name: 'id', kind: 'STRING' },
-  { name: 'timestamp', kind: 'TIMESTAMP' },
-  { name: 'event_message', kind: 'STRING' },
-  { name: 'project', kind: 'STRING' },
-  { name: 'metadata', kind: 'ARRAY<STRUCT>' },
-];
-
-/** What the editor offers; the names of tables come a moment later. */
-function useNames(parameters: string): SchemaNames {
-  const [tables, setTables] = useState<SchemaNames['tables']>([]);
-  const [sources] = useResource((signal) => askNames('api/sources', signal), []);
-  const [endpoints] = useResource(
-    (signal) => (may('manage') ? askNames('api/endpoints', signal) : Promise.resolve([])),
-    [],
-  );
-  useEffect(() => {
-    const of = (list: typeof sources, kind: string) =>
-      list.state === 'ready' ? list.value.map(({ name }) => ({ name, kind })) : [];
-    setTables([...of(sources, 'source'), ...of(endpoints, 'saved query')]);
-  }, [sources, endpoints]);
-  return useMemo(
-    () => ({
-      tables,
-      columns: COLUMNS,
-      parameters: parameters.split(' ').filter((one) => one !== ''),
-    }),
-    [tables, parameters],
-  );
-}
-
-/** The profile `supabase` lists sources without an object around them. */
-async function askNames(path: string, signal: AbortSignal): Promise<readonly Named[]> {
-  const value = await ask<{ readonly result: readonly Named[] } | readonly Named[]>(path, {
-    signal,
-  });
-  return 'result' in value ? value.result : value;
 }

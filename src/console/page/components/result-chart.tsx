@@ -1,7 +1,7 @@
-import type { Column } from '../../api/query.ts';
-import { formatCount } from '../../components/quantity.ts';
-import type { Row } from '../../components/row-table.tsx';
-import { type ChartSeries, TimeChart } from '../../components/time-chart.tsx';
+import type { Column } from '../api/query.ts';
+import { formatCount } from './quantity.ts';
+import type { Row } from './row-table.tsx';
+import { type ChartSeries, TimeChart } from './time-chart.tsx';
 
 const SERIES_MAX = 10;
 const BARS_MAX = 50;

@@ -1,0 +1,48 @@
+import { useState } from 'preact/hooks';
+import { ApiError } from '../../api/client.ts';
+import { Button } from '../../components/button.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { say } from '../../components/notice.tsx';
+
+/** Asks once more before a saved query is deleted. */
+export function DeleteDialog(props: {
+  readonly name: string;
+  readonly onDelete: () => Promise<void>;
+  readonly onDeleted: () => void;
+  /** Somebody changed it since it was loaded: it is still there. */
+  readonly onConflict: (error: ApiError) => void;
+  readonly onClose: () => void;
+}) {
+  const { name, onDelete, onDeleted, onConflict, onClose } = props;
+  const [error, setError] = useState<ApiError>();
+  const remove = async (): Promise<void> => {
+    try {
+      await onDelete();
+    } catch (failure) {
+      const told = ApiError.from(failure);
+      if (told.status === 412) onConflict(told);
+      else setError(told);
+      return;
+    }
+    say(`Deleted ${name}`);
+    onDeleted();
+  };
+  return (
+    <Dialog title={`Delete ${name}?`} onClose={onClose}>
+      <div class="definition">
+        <p>Calls of it fail from then on. Logs are not touched.</p>
+        {error !== undefined && (
+          <p class="form-error" role="alert">
+            {error.message}
+          </p>
+        )}
+        <div class="query-tools">
+          <Button kind="danger" onClick={() => void remove()}>
+            Delete it
+          </Button>
+          <Button onClick={onClose}>Keep it</Button>
+        </div>
+      </div>
+    </Dialog>
+  );
+}
