@@ -138,7 +138,7 @@ class Life {
       this.#tally.starts++;
     } catch (error) {
       if (!(error instanceof Error && error.name === 'StartError')) throw error;
-      assert.match(error.message, /Look at the disk|[Rr]aise the limit/);
+      assert.match(error.message, /Check the disk|[Rr]aise the limit/);
       this.#tally.startsRefused++;
     }
   }

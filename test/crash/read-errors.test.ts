@@ -85,7 +85,7 @@ test('if a start cannot read a file for any reason, it fails and changes nothing
             const cause = Object.assign(new Error(fault), { code: fault });
             assert(error.message.includes(`: ${systemReason(cause)}. `), error.message);
           }
-          const advice = fault.endsWith('FILE') ? /[Rr]aise the limit/ : /Look at the disk/;
+          const advice = fault.endsWith('FILE') ? /[Rr]aise the limit/ : /Check the disk/;
           assert.match(error.message, advice);
           assert.match(error.message, /Nothing was changed on disk\. /);
           return true;
