@@ -132,7 +132,7 @@ suite('endpoints in the console', { skip: missingBrowser() }, () => {
     await typeAtEnd(page, 'events.shared', ' DESC');
     await describe('events.shared', 'By another person');
     await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByText('Somebody changed it meanwhile').waitFor();
+    await page.getByText('Somebody changed or deleted it meanwhile').waitFor();
     await checkAccessible(page);
     await page.getByRole('button', { name: 'Load their text' }).click();
     await page.getByText('-- description: By another person').waitFor();
@@ -149,7 +149,7 @@ suite('endpoints in the console', { skip: missingBrowser() }, () => {
     await describe('events.gone', 'By another person');
     await page.getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('button', { name: 'Delete it' }).click();
-    await page.getByText('Somebody changed it meanwhile').waitFor();
+    await page.getByText('Somebody changed or deleted it meanwhile').waitFor();
     await page.getByRole('button', { name: 'Load their text' }).click();
     await page.getByText('-- description: By another person').waitFor();
     await page.getByRole('button', { name: 'Delete' }).click();

@@ -6,7 +6,7 @@ import { chooseChart, ResultChart } from '../../components/result-chart.tsx';
 import { type Row, RowTable } from '../../components/row-table.tsx';
 import { Empty, Loaded } from '../../components/states.tsx';
 import { useResource } from '../../state/resource.ts';
-import type { CallValues } from './call-form.tsx';
+import { type CallValues, listParameters } from './call-form.tsx';
 import { callPath } from './call-text.ts';
 
 type Answer = {
@@ -44,7 +44,10 @@ function Called(props: {
   readonly isChart: boolean;
 }) {
   const { endpoint, values, round, isChart } = props;
-  const path = callPath(endpoint.name, Object.entries(values));
+  // Where the query has a parameter of this name it is not the types of the columns that are asked for.
+  const hasOwnColumns = listParameters(endpoint).some(({ name }) => name === 'columns');
+  const asked = Object.entries(values);
+  const path = callPath(endpoint.name, hasOwnColumns ? asked : [...asked, ['columns', 'true']]);
   const [resource, reload] = useResource((signal) => call(path, signal), [path, round]);
   return (
     <Loaded resource={resource} what="Calling" onRetry={reload}>
@@ -85,7 +88,7 @@ function ChartOf({ columns, rows }: Pick<Answer, 'columns' | 'rows'>) {
 }
 
 async function call(path: string, signal: AbortSignal): Promise<Answer> {
-  const response = await send(`${path}${path.includes('?') ? '&' : '?'}columns=true`, { signal });
+  const response = await send(path, { signal });
   const { result, columns = [] } = (await response.json()) as {
     readonly result: readonly Row[];
     /** Absent where the query has a parameter of this name. */

@@ -122,8 +122,8 @@ function SaveFailure(props: { readonly error: ApiError; readonly onReload: () =>
     return (
       <div class="definition-conflict" role="alert">
         <p>
-          <strong>Somebody changed it meanwhile.</strong> Nothing was overwritten. Copy your text if
-          you need it, then load theirs.
+          <strong>Somebody changed or deleted it meanwhile.</strong> Nothing was overwritten. Copy
+          your text if you need it, then load theirs.
         </p>
         <Button icon="refresh" onClick={onReload}>
           Load their text
