@@ -24,7 +24,6 @@ export function DefinitionEditor(
   const reason = READ_ONLY[endpoint.origin ?? ''];
   const isChanged = draft.text !== draft.saved.text;
   const [error, setError] = useState<ApiError>();
-  const [isSaving, setSaving] = useState(false);
   const [isDeleting, setDeleting] = useState(false);
   const handle = useRef<EditorHandle | undefined>(undefined);
   const names = useSchemaNames(
@@ -32,31 +31,11 @@ export function DefinitionEditor(
       .map(({ name }) => name)
       .join(' '),
   );
-  const save = async (): Promise<void> => {
-    if (reason !== undefined || !isChanged || isSaving) return;
-    setSaving(true);
-    setError(undefined);
-    const { text, saved } = draft;
-    try {
-      const { name, etag } = await saveDefinition(endpoint.id, { text, etag: saved.etag });
-      onDraft({ text: latestText.current, saved: { text, etag } });
-      say(`Saved ${name}`);
-      onChange(name);
-    } catch (failure) {
-      setError(ApiError.from(failure));
-    }
-    setSaving(false);
-  };
-  // What the keys and the end of a save meet is what was typed last.
-  const latestText = useRef(draft.text);
-  latestText.current = draft.text;
-  const latestSave = useRef(save);
-  latestSave.current = save;
-  const saveLatest = (): void => void latestSave.current();
+  const { save, isSaving } = useSaving({ ...props, isAllowed: reason === undefined }, setError);
   useActions(
     () => [
       ...(reason === undefined
-        ? [{ title: 'Save the SQL', group: 'Endpoints', keys: 'Ctrl+s', run: saveLatest }]
+        ? [{ title: 'Save the SQL', group: 'Endpoints', keys: 'Ctrl+s', run: save }]
         : []),
       {
         ...{ title: 'Write in the editor', group: 'Endpoints', keys: 'x' },
@@ -74,31 +53,21 @@ export function DefinitionEditor(
         problem={problemOf(error)}
         handle={handle}
         isReadOnly={reason !== undefined}
-        onRun={saveLatest}
+        onRun={save}
         onChange={(text) => {
           setError(undefined);
           onDraft({ text, saved: draft.saved });
         }}
       />
       {error !== undefined && <SaveFailure error={error} onReload={onReload} />}
-      <div class="query-tools">
-        {reason === undefined && (
-          <>
-            <Button kind="primary" disabled={!isChanged || isSaving} onClick={saveLatest}>
-              Save
-            </Button>
-            <Button kind="danger" onClick={() => setDeleting(true)}>
-              Delete
-            </Button>
-          </>
-        )}
-        <Button icon="copy" onClick={() => copyText(draft.text, 'the SQL')}>
-          Copy
-        </Button>
-        <span class="muted">
-          {reason ?? (isChanged ? 'Not saved yet. Ctrl+S saves.' : 'Saved. Ctrl+S saves changes.')}
-        </span>
-      </div>
+      <EditorTools
+        reason={reason}
+        text={draft.text}
+        isChanged={isChanged}
+        isSaving={isSaving}
+        onSave={save}
+        onDelete={() => setDeleting(true)}
+      />
       {isDeleting && (
         <DeleteDialog
           name={endpoint.name}
@@ -111,6 +80,68 @@ export function DefinitionEditor(
           onClose={() => setDeleting(false)}
         />
       )}
+    </div>
+  );
+}
+
+/** Saves the text that was typed last, one time after the other. */
+function useSaving(
+  props: DefinitionTextProps & { readonly draft: Draft; readonly isAllowed: boolean },
+  setError: (error: ApiError | undefined) => void,
+): { readonly save: () => void; readonly isSaving: boolean } {
+  const [isSaving, setSaving] = useState(false);
+  // What the keys and the end of a save meet is what was typed last.
+  const latest = useRef(props);
+  latest.current = props;
+  const save = async (): Promise<void> => {
+    const { endpoint, draft, isAllowed } = latest.current;
+    if (!isAllowed || draft.text === draft.saved.text || isSaving) return;
+    setSaving(true);
+    setError(undefined);
+    const { text, saved } = draft;
+    try {
+      const { name, etag } = await saveDefinition(endpoint.id, { text, etag: saved.etag });
+      latest.current.onDraft({ text: latest.current.draft.text, saved: { text, etag } });
+      say(`Saved ${name}`);
+      latest.current.onChange(name);
+    } catch (failure) {
+      setError(ApiError.from(failure));
+    }
+    setSaving(false);
+  };
+  const latestSave = useRef(save);
+  latestSave.current = save;
+  return { save: () => void latestSave.current(), isSaving };
+}
+
+/** What can be done with the text; `reason` says why it cannot be changed. */
+function EditorTools(props: {
+  readonly reason: string | undefined;
+  readonly text: string;
+  readonly isChanged: boolean;
+  readonly isSaving: boolean;
+  readonly onSave: () => void;
+  readonly onDelete: () => void;
+}) {
+  const { reason, text, isChanged, isSaving } = props;
+  return (
+    <div class="query-tools">
+      {reason === undefined && (
+        <>
+          <Button kind="primary" disabled={!isChanged || isSaving} onClick={props.onSave}>
+            Save
+          </Button>
+          <Button kind="danger" onClick={props.onDelete}>
+            Delete
+          </Button>
+        </>
+      )}
+      <Button icon="copy" onClick={() => copyText(text, 'the SQL')}>
+        Copy
+      </Button>
+      <span class="muted">
+        {reason ?? (isChanged ? 'Not saved yet. Ctrl+S saves.' : 'Saved. Ctrl+S saves changes.')}
+      </span>
     </div>
   );
 }

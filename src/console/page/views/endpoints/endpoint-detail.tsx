@@ -50,21 +50,7 @@ export function EndpointDetail(props: {
   );
   return (
     <>
-      <header class="detail-head">
-        <h2>{endpoint.name}</h2>
-        <p class="muted">{endpoint.description}</p>
-        <p class="badges">
-          {endpoint.max_rows !== undefined && (
-            <span class="badge">at most {endpoint.max_rows} rows</span>
-          )}
-          {endpoint.cache !== undefined && (
-            <span class="badge">
-              {endpoint.cache === 'disabled' ? 'each call runs' : `kept for ${endpoint.cache}`}
-            </span>
-          )}
-          {may('manage') && <RecentCalls name={endpoint.name} />}
-        </p>
-      </header>
+      <DetailHead endpoint={endpoint} />
       <CallForm
         endpoint={endpoint}
         values={values}
@@ -98,6 +84,27 @@ export function EndpointDetail(props: {
         )}
       </Tabs>
     </>
+  );
+}
+
+/** What a saved query is, and how it is answered. */
+function DetailHead({ endpoint }: { readonly endpoint: EndpointInfo }) {
+  return (
+    <header class="detail-head">
+      <h2>{endpoint.name}</h2>
+      <p class="muted">{endpoint.description}</p>
+      <p class="badges">
+        {endpoint.max_rows !== undefined && (
+          <span class="badge">at most {endpoint.max_rows} rows</span>
+        )}
+        {endpoint.cache !== undefined && (
+          <span class="badge">
+            {endpoint.cache === 'disabled' ? 'each call runs' : `kept for ${endpoint.cache}`}
+          </span>
+        )}
+        {may('manage') && <RecentCalls name={endpoint.name} />}
+      </p>
+    </header>
   );
 }
 
