@@ -389,7 +389,7 @@ export const STOP_MS_MAX = 2_000;
  * Milliseconds that a task of a query runs, at least, before it is parked for one of another tenant: what a call waits
  * for beside tasks that run for long. To change tasks takes some tenths of a millisecond.
  */
-export const TURN_MS_MIN = 50;
+export const TURN_MS_MIN = 20;
 
 /** While queries wait for threads that others have, it is looked so often whether one of these is to be parked. */
 export const PARKING_LOOK_MS = 10;

@@ -51,8 +51,11 @@ export class FairQueue<T> {
     return this.#items.delete(tenant, item);
   }
 
-  /** The item whose turn it is, and leaves the queue with it; of tenants whose oldest item may go. */
-  take(mayGo: (item: T) => boolean = () => true): T | undefined {
+  /**
+   * The item whose turn it is, and leaves the queue with it; of tenants whose oldest item may go. Tenants `served`,
+   * whose turns last, keep their claim, though this turn may go to a tenant that has had more than they have.
+   */
+  take(mayGo: (item: T) => boolean = () => true, served: Iterable<Tenant> = []): T | undefined {
     let next: Tenant = NO_TENANT;
     let item: T | undefined;
     let least = Number.POSITIVE_INFINITY;
@@ -67,14 +70,16 @@ export class FairQueue<T> {
     }
     if (item === undefined) return undefined;
     this.#items.delete(next, item);
-    this.#begin(next, least);
+    const servedLeast = this.#leastOf(served);
+    this.#begin(next, least, Math.min(least, servedLeast));
     return item;
   }
 
   /** A turn of a tenant without a place in the queue, in which nothing may wait. */
   pass(tenant: Tenant = NO_TENANT): void {
     assert(this.#items.size === 0, 'nobody passes those who wait');
-    this.#begin(tenant, this.spentOf(tenant));
+    const spent = this.spentOf(tenant);
+    this.#begin(tenant, spent, spent);
   }
 
   /** What a turn of a tenant has come to, of which `chargedCost` was charged before. */
@@ -94,15 +99,20 @@ export class FairQueue<T> {
    * wait, and of those `served`, whose turns last.
    */
   advance(served: Iterable<Tenant>): void {
-    let least = Number.POSITIVE_INFINITY;
-    for (const tenant of served) least = Math.min(least, this.spentOf(tenant));
-    if (least === Number.POSITIVE_INFINITY) return;
-    for (const tenant of this.#items.tenants()) least = Math.min(least, this.spentOf(tenant));
+    const servedLeast = this.#leastOf(served);
+    if (servedLeast === Number.POSITIVE_INFINITY) return;
+    const least = Math.min(servedLeast, this.#leastOf(this.#items.tenants()));
     this.#level = Math.max(this.#level, least);
   }
 
-  #begin(tenant: Tenant, spent: number): void {
-    this.#level = spent;
+  #leastOf(tenants: Iterable<Tenant>): number {
+    let least = Number.POSITIVE_INFINITY;
+    for (const tenant of tenants) least = Math.min(least, this.spentOf(tenant));
+    return least;
+  }
+
+  #begin(tenant: Tenant, spent: number, level: number): void {
+    this.#level = level;
     this.#spent.set(tenant, spent + this.#costMin);
     this.#forget();
   }

@@ -292,7 +292,7 @@ export class TaskScheduler {
       ahead.delete(job);
       return job;
     }
-    return turn.take(mayGo);
+    return turn.take(mayGo, kind === 'call' ? this.#callingTenants() : []);
   }
 
   /** Whether there is a thread that may run the job, and a place where one that gives way to it may be parked. */

@@ -173,6 +173,18 @@ test('tenants that always wait have had as much as each other, but for one turn'
   );
 });
 
+test('a tenant whose turn lasts keeps its claim, though the next turn goes to one that has had more', () => {
+  const queue = queueOf('a1', 'b1', 'c1', 'b2', 'c2');
+  const begin = (served: string): string => queue.take((item) => item[0] !== 'a', served)!;
+  equal(queue.take(), 'a1');
+  equal(begin('a'), 'b1');
+  queue.charge(100, 'b');
+  equal(begin('ab'), 'c1');
+  queue.charge(100, 'c');
+  equal(begin('abc'), 'b2');
+  ok(queue.spentOf('a') <= 1, `a has had ${queue.spentOf('a')}`);
+});
+
 test('every item that was added is given out once, or was removed', () => {
   fc.assert(
     fc.property(fc.array(fc.constantFrom(...TENANTS)), fc.func(fc.boolean()), (tenants, isGone) => {

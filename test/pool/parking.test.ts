@@ -5,7 +5,7 @@ import { PARKING_LOOK_MS, STARVED_MS_MAX, TURN_MS_MIN } from '../../engine/limit
 import type { Job } from '../../engine/pool/job.ts';
 import { TaskScheduler } from '../../engine/pool/task-scheduler.ts';
 
-const STEP_MS = 10;
+const STEP_MS = 5;
 
 /** The longest turn of a job while others wait who have had less. */
 const TURN_MS_MAX = TURN_MS_MIN + PARKING_LOOK_MS + STEP_MS;
@@ -364,6 +364,6 @@ test('tenants that always have work for all threads have had the same time, but 
         }
       },
     ),
-    RUNS,
+    { ...RUNS, examples: [[3, 4, [461, 461, 17]]] },
   );
 });
