@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { ApiError } from '../../api/client.ts';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
+import { FormError } from '../../components/form-error.tsx';
 import { say } from '../../components/notice.tsx';
 
 /** Asks once more before a saved query is deleted. */
@@ -31,11 +32,7 @@ export function DeleteDialog(props: {
     <Dialog title={`Delete ${name}?`} onClose={onClose}>
       <div class="definition">
         <p>Calls of it fail from then on. Logs are not touched.</p>
-        {error !== undefined && (
-          <p class="form-error" role="alert">
-            {error.message}
-          </p>
-        )}
+        <FormError error={error} />
         <div class="query-tools">
           <Button kind="danger" onClick={() => void remove()}>
             Delete it

@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ApiError } from '../../api/client.ts';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
+import { FormError } from '../../components/form-error.tsx';
 import { useActions } from '../../state/actions.ts';
 import { changeParameters } from '../../state/route.ts';
 
@@ -50,11 +51,7 @@ export function SearchBox(props: {
         Search
       </button>
       <Button kind="quiet" icon="help" label="How to search" onClick={() => setHelpOpen(true)} />
-      {problem && (
-        <p class="form-error" id="search-problem" role="alert">
-          {problem.message}
-        </p>
-      )}
+      <FormError error={problem} id="search-problem" />
       {isHelpOpen && <SearchHelp onClose={() => setHelpOpen(false)} />}
     </form>
   );

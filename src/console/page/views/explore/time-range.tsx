@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import type { ApiError } from '../../api/client.ts';
 import { Button } from '../../components/button.tsx';
 import { Field, Select } from '../../components/field.tsx';
+import { FormError } from '../../components/form-error.tsx';
 import { changeParameters } from '../../state/route.ts';
 import { formatTyped, parseTyped } from './event-time.ts';
 import type { ExplorePlace } from './explore-place.ts';
@@ -76,11 +77,7 @@ function TypedRange(props: {
       <button type="submit" class="button">
         Show
       </button>
-      {problem && (
-        <p class="form-error" role="alert">
-          {problem.message}
-        </p>
-      )}
+      <FormError error={problem} />
     </form>
   );
 }

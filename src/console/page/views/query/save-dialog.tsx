@@ -3,6 +3,7 @@ import { ApiError } from '../../api/client.ts';
 import { type QueryParameter, saveEndpoint } from '../../api/query.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { Field } from '../../components/field.tsx';
+import { FormError } from '../../components/form-error.tsx';
 import { openView } from '../../state/route.ts';
 
 /** Saves the text as an endpoint: each `@name` becomes a required parameter of the type that it has here. */
@@ -52,11 +53,7 @@ export function SaveDialog(props: {
             Parameters: {parameters.map((one) => `${one.name} (${one.type})`).join(', ')}
           </p>
         )}
-        {error !== undefined && (
-          <p class="form-error" role="alert">
-            {error.message}
-          </p>
-        )}
+        <FormError error={error} />
         <button type="submit" class="button primary">
           Save
         </button>

@@ -4,6 +4,7 @@ import { createToken, loadTokens, revokeToken, type TokenInfo } from '../../api/
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Field } from '../../components/field.tsx';
+import { FormError } from '../../components/form-error.tsx';
 import { copyText } from '../../components/notice.tsx';
 import { Loaded } from '../../components/states.tsx';
 import { useResource } from '../../state/resource.ts';
@@ -138,11 +139,7 @@ function NewToken({ onClose }: { readonly onClose: () => void }) {
             </label>
           ))}
         </fieldset>
-        {error !== undefined && (
-          <p class="form-error" role="alert">
-            {error.message}
-          </p>
-        )}
+        <FormError error={error} />
         <button type="submit" class="button primary">
           Make the token
         </button>
@@ -165,11 +162,7 @@ function Revocation(props: { readonly token: TokenInfo; readonly onClose: () => 
   return (
     <Dialog title={`Revoke the token ${token.name}?`} onClose={onClose}>
       <p>Whoever uses it is refused from now on. It cannot be undone.</p>
-      {error !== undefined && (
-        <p class="form-error" role="alert">
-          {error.message}
-        </p>
-      )}
+      <FormError error={error} />
       <Button kind="danger" onClick={() => void revoke()}>
         Revoke it
       </Button>
