@@ -541,6 +541,12 @@ export const TICKETS_OF_TOKEN_MAX = 16;
 /** Open download tickets in all. Each holds a request of up to EXPLORE_BODY_BYTES_MAX: together 16 MB. */
 export const TICKETS_MAX = 128;
 
+/** Milliseconds for which the end of a download is known: a page that is not looked at asks once a minute or less. */
+export const ENDED_DOWNLOAD_MS_MAX = 600_000;
+
+/** Ends of downloads that are known. The oldest one is forgotten for another. */
+export const ENDED_DOWNLOADS_MAX = 512;
+
 /**
  * Rows of a page of a download. Each page scans once, so many pages would scan often; a page of usual events is some
  * megabytes.

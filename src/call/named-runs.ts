@@ -2,19 +2,30 @@ import { RunProgress } from '../../engine/pool/run-progress.ts';
 import type { Tenant } from '../../engine/pool/tenant-sets.ts';
 import { echo } from '../echo.ts';
 import { ServiceError } from '../errors.ts';
+import { ENDED_DOWNLOAD_MS_MAX, ENDED_DOWNLOADS_MAX } from '../limits.ts';
 
 /** How far a call is. */
 export type RunStatus = {
   readonly id: string;
-  /** `waiting` for a thread, or for the run of another call; `running`; `sending` the answer. */
-  readonly state: 'waiting' | 'running' | 'sending';
+  /**
+   * `waiting` for a thread, or for the run of another call; `running`; `sending` the answer. Of a download that is over:
+   * `done` if all of it was sent, else `cancelled` by its id, or `failed`.
+   */
+  readonly state: 'waiting' | 'running' | 'sending' | 'done' | 'cancelled' | 'failed';
   readonly elapsed_ms: number;
   readonly rows_done: number;
   /** 0 if it is not known, as of a download of many pages. */
   readonly rows_total: number;
   /** Of the rows, or of the time of a download's events, 0 to 1; 0 before it is known how many rows there are. */
   readonly share: number;
+  /** Why it failed; absent if the connection was broken off from outside. */
+  readonly error?: RunFailure;
 };
+
+type RunFailure = Pick<ServiceError, 'code' | 'message'>;
+
+/** When an answer ended, and whether all of it was sent. */
+type RunEnd = { readonly timeMs: number; readonly isWhole: boolean };
 
 /** What a caller may name its call. */
 const RUN_ID = /^[A-Za-z0-9_-]{8,64}$/;
@@ -27,6 +38,8 @@ export class NamedRun {
   readonly #cancelled = new AbortController();
   #isSending = false;
   #pages: { readonly rowCount: number; readonly share: number } | undefined;
+  #failure: RunFailure | undefined;
+  #end: RunEnd | undefined;
 
   constructor(id: string, startMs: number) {
     this.id = id;
@@ -52,40 +65,70 @@ export class NamedRun {
     this.#pages = pages;
   }
 
+  noteFailure({ code, message }: RunFailure): void {
+    this.#failure = { code, message };
+  }
+
+  noteEnd(end: RunEnd): void {
+    this.#end = end;
+  }
+
   describe(nowMs: number): RunStatus {
-    const { rowsDone, rowsTotal, hasBegun } = this.progress;
-    const elapsed_ms = Math.round(nowMs - this.#startMs);
+    const elapsed_ms = Math.round((this.#end?.timeMs ?? nowMs) - this.#startMs);
+    const state = this.#state();
+    return {
+      ...{ id: this.id, state, elapsed_ms, ...this.#rows() },
+      ...(state === 'failed' && this.#failure !== undefined && { error: this.#failure }),
+    };
+  }
+
+  #rows(): Pick<RunStatus, 'rows_done' | 'rows_total' | 'share'> {
+    const { rowsDone: rows_done, rowsTotal: rows_total } = this.progress;
     if (this.#pages !== undefined) {
       const { rowCount, share } = this.#pages;
-      const rows = { rows_done: rowCount, rows_total: 0 };
-      return { id: this.id, state: 'sending', elapsed_ms, ...rows, share };
+      return { rows_done: rowCount, rows_total: 0, share };
     }
-    return {
-      id: this.id,
-      state: this.#isSending ? 'sending' : hasBegun ? 'running' : 'waiting',
-      elapsed_ms,
-      rows_done: rowsDone,
-      rows_total: rowsTotal,
-      share: rowsTotal === 0 ? Number(this.#isSending) : rowsDone / rowsTotal,
-    };
+    const share = rows_total === 0 ? Number(this.#isSending) : rows_done / rows_total;
+    return { rows_done, rows_total, share };
+  }
+
+  #state(): RunStatus['state'] {
+    if (this.#end !== undefined) {
+      // A failure before the first byte has an answer that is sent whole.
+      if (this.#end.isWhole && this.#failure === undefined) return 'done';
+      return this.cancelled.aborted ? 'cancelled' : 'failed';
+    }
+    if (this.#isSending) return 'sending';
+    return this.progress.hasBegun ? 'running' : 'waiting';
   }
 }
 
-/** The named calls that are under way. Those of one token do not see those of another. */
+/**
+ * The named calls that are under way, and for a while the downloads that were. Those of one token do not see those of
+ * another.
+ *
+ * Invariant: at most ENDED_DOWNLOADS_MAX are kept that are over, in the order of their ends.
+ */
 export class NamedRuns {
   readonly #nowMs: () => number;
   readonly #runs = new Map<string, NamedRun>();
+  readonly #ended = new Map<string, { readonly run: NamedRun; readonly untilMs: number }>();
 
   constructor(nowMs: () => number) {
     this.#nowMs = nowMs;
   }
 
   /**
-   * Names a call; `end` is to be called when it is over.
+   * Names a call; `end` is to be called when it is over. The end of a download is kept: nobody but its browser, which is no
+   * program that asks, sees its answer.
    *
    * @throws ServiceError for an id that is none, or that another call of the token has.
    */
-  begin(id: string, tenant: Tenant): { readonly run: NamedRun; readonly end: () => void } {
+  begin(
+    id: string,
+    tenant: Tenant,
+    kind: 'call' | 'download' = 'call',
+  ): { readonly run: NamedRun; readonly end: (isWhole: boolean) => void } {
     if (!RUN_ID.test(id)) {
       const message = `Weir-Query-Id must be 8 to 64 letters, digits, - and _; got ${echo(id)}`;
       throw new ServiceError('invalid_parameter', message);
@@ -97,19 +140,49 @@ export class NamedRuns {
     }
     const run = new NamedRun(id, this.#nowMs());
     this.#runs.set(key, run);
-    return { run, end: () => void this.#runs.delete(key) };
+    const end = (isWhole: boolean): void => {
+      this.#runs.delete(key);
+      if (kind === 'download') this.#keep(key, run, isWhole);
+    };
+    return { run, end };
   }
 
-  /** @throws ServiceError when no call of the token under way has this id. */
-  mustFind(id: string, tenant: Tenant): NamedRun {
+  /** @throws ServiceError when no call of the token has this id. */
+  cancel(id: string, tenant: Tenant): void {
     const run = this.#runs.get(keyOf(id, tenant));
-    if (run !== undefined) return run;
-    throw new ServiceError('unknown_run', `no call ${echo(id)} of this token is under way`);
+    if (run === undefined) throw unknownRun(id);
+    run.cancel();
   }
 
-  describe(run: NamedRun): RunStatus {
-    return run.describe(this.#nowMs());
+  /** @throws ServiceError when no call of the token has this id, and no download that ended a while ago. */
+  describe(id: string, tenant: Tenant): RunStatus {
+    const nowMs = this.#nowMs();
+    this.#forget(nowMs);
+    const key = keyOf(id, tenant);
+    const run = this.#runs.get(key) ?? this.#ended.get(key)?.run;
+    if (run === undefined) throw unknownRun(id);
+    return run.describe(nowMs);
   }
+
+  #keep(key: string, run: NamedRun, isWhole: boolean): void {
+    const timeMs = this.#nowMs();
+    run.noteEnd({ timeMs, isWhole });
+    this.#forget(timeMs);
+    this.#ended.set(key, { run, untilMs: timeMs + ENDED_DOWNLOAD_MS_MAX });
+    const [oldest] = this.#ended.keys();
+    if (this.#ended.size > ENDED_DOWNLOADS_MAX) this.#ended.delete(oldest!);
+  }
+
+  #forget(nowMs: number): void {
+    for (const [key, { untilMs }] of this.#ended) {
+      if (nowMs < untilMs) return;
+      this.#ended.delete(key);
+    }
+  }
+}
+
+function unknownRun(id: string): ServiceError {
+  return new ServiceError('unknown_run', `no call ${echo(id)} of this token is under way`);
 }
 
 function keyOf(id: string, tenant: Tenant): string {

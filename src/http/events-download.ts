@@ -5,6 +5,7 @@ import { toTenant } from '../access/tenant.ts';
 import type { AnswerFormat } from '../call/answer-format.ts';
 import { CsvRewriter } from '../call/csv-rewriter.ts';
 import type { ExploredTables } from '../call/explored-tables.ts';
+import type { NamedRun } from '../call/named-runs.ts';
 import { NdjsonRewriter } from '../call/ndjson-rewriter.ts';
 import type { RowsRewriter } from '../call/rows-rewriter.ts';
 import { ServiceError } from '../errors.ts';
@@ -14,14 +15,13 @@ import { LIST_COLUMNS } from '../explore/explore-sql.ts';
 import { writePieces } from './call-answer.ts';
 import { createTools } from './explore-route.ts';
 import { lostDaysWarnings } from './lost-days-warning.ts';
-import { beginRun, goneSignal } from './read-call.ts';
+import { goneSignal } from './read-call.ts';
 import type { RouteOptions } from './routes.ts';
 import { setWarnings } from './warnings.ts';
 
 /** Which events are sent, and for whom. */
 type EventsDownload = {
-  /** The id of its progress. */
-  readonly id: string;
+  readonly run: NamedRun;
   readonly grant: Grant;
   readonly format: AnswerFormat;
   readonly explored: ExploreRequest;
@@ -34,11 +34,10 @@ type EventsDownload = {
  */
 export async function sendEvents(
   response: Response,
-  { id, grant, format, explored, source }: EventsDownload,
+  { run, grant, format, explored, source }: EventsDownload,
   parts: RouteOptions & { readonly tables: ExploredTables },
 ): Promise<void> {
-  const { answers, runs, tokens } = parts;
-  const run = beginRun(response, runs, { id, grant });
+  const { answers, tokens } = parts;
   const signal = goneSignal(response, run.cancelled);
   let releasePage = (): void => {};
   const hold = (bytes: number): void => {
@@ -58,6 +57,7 @@ export async function sendEvents(
         response.setHeader('Content-Type', format.contentType);
         setWarnings(response, lostDaysWarnings(lostDays));
         response.flushHeaders();
+        run.notePages({ rowCount: 0, share: 0 });
       }
       await writePieces(response, rewrite(json, format, isFirst));
       run.notePages({ rowCount, share });

@@ -52,7 +52,7 @@ function queryHandler(
 export function toReadCall(
   { sql, parameters, rowsMax }: SentQuery,
   tables: ExploredTables,
-  manner: Pick<ReadCall, 'grant' | 'runId' | 'isExplained' | 'format' | 'receivedMs'>,
+  manner: Pick<ReadCall, 'grant' | 'run' | 'isExplained' | 'format' | 'receivedMs'>,
 ): ReadCall {
   const { grant } = manner;
   return {

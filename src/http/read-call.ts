@@ -33,8 +33,8 @@ export type ReadCall = {
   readonly grant: Grant;
   /** The name of its query in an explanation. */
   readonly name: string;
-  /** The id of its progress; by default the header's, if there is one. */
-  readonly runId?: string;
+  /** Its progress, if it was begun; else the header may name the call. */
+  readonly run?: NamedRun;
   readonly isExplained: boolean;
   readonly format: AnswerFormat;
   /** How long a browser may keep the answer, in seconds. */
@@ -60,13 +60,13 @@ export async function answerCall(
   parts: CallParts,
   call: ReadCall,
 ): Promise<void> {
-  const id = call.runId ?? request.headers[RUN_ID_HEADER];
-  if (id === undefined) {
+  const id = request.headers[RUN_ID_HEADER];
+  if (call.run !== undefined || id === undefined) {
     await answer(request, response, parts, call);
     return;
   }
-  const run = beginRun(response, parts.runs, { id: String(id), grant: call.grant });
-  await answer(request, response, parts, call, run);
+  const run = beginRun(response, parts.runs, { id: String(id), grant: call.grant, kind: 'call' });
+  await answer(request, response, parts, { ...call, run });
 }
 
 /**
@@ -77,16 +77,20 @@ export async function answerCall(
 export function beginRun(
   response: Response,
   runs: NamedRuns,
-  { id, grant }: { readonly id: string; readonly grant: Grant },
+  {
+    id,
+    grant,
+    kind,
+  }: { readonly id: string; readonly grant: Grant; readonly kind: 'call' | 'download' },
 ): NamedRun {
-  const { run, end } = runs.begin(id, toTenant(grant));
+  const { run, end } = runs.begin(id, toTenant(grant), kind);
   // What is on its way can only be broken off.
   const breakOff = (): void => {
     if (response.headersSent) response.destroy();
   };
   run.cancelled.addEventListener('abort', breakOff);
-  response.once('close', end);
-  if (response.destroyed) end();
+  response.once('close', () => end(response.writableFinished));
+  if (response.destroyed) end(false);
   return run;
 }
 
@@ -97,8 +101,7 @@ async function answer(
   request: Request,
   response: Response,
   { caller, callerQueries, answers, turns, clock }: CallParts,
-  { grant, name, isExplained, format, cacheS, receivedMs, text, create }: ReadCall,
-  run?: NamedRun,
+  { grant, name, run, isExplained, format, cacheS, receivedMs, text, create }: ReadCall,
 ): Promise<void> {
   const tenant = toTenant(grant);
   const isGone = (): boolean => response.destroyed || run?.cancelled.aborted === true;

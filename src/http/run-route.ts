@@ -6,7 +6,7 @@ import type { RouteOptions } from './routes.ts';
 
 const STATUS = describeObject({
   id: { type: 'string' },
-  state: { enum: ['waiting', 'running', 'sending'] },
+  state: { enum: ['waiting', 'running', 'sending', 'done', 'cancelled', 'failed'] },
   elapsed_ms: COUNT,
   rows_done: COUNT,
   rows_total: COUNT,
@@ -27,15 +27,14 @@ export function runRoute({ runs }: RouteOptions): Route {
         tag: 'queries',
         answers: {
           200: {
-            description: 'It is under way',
+            description: 'It is under way, or is a download that ended within the last ten minutes',
             content: { 'application/json': { schema: STATUS } },
           },
         },
         failures: ['unknown_run'],
         access: ACCESS,
         handle: (request, response, { grant }) => {
-          const run = runs.mustFind(pathParameter(request), toTenant(grant));
-          sendJson(response, 200, runs.describe(run));
+          sendJson(response, 200, runs.describe(pathParameter(request), toTenant(grant)));
         },
       },
       DELETE: {
@@ -47,7 +46,7 @@ export function runRoute({ runs }: RouteOptions): Route {
         failures: ['unknown_run'],
         access: ACCESS,
         handle: (request, response, { grant }) => {
-          runs.mustFind(pathParameter(request), toTenant(grant)).cancel();
+          runs.cancel(pathParameter(request), toTenant(grant));
           response.statusCode = 204;
           response.end();
         },

@@ -1,13 +1,15 @@
 import type { Request, Response } from 'express';
 import { must } from '../../engine/assert.ts';
+import { QueryError } from '../../engine/query-error.ts';
 import { authorizeProject, type Grant } from '../access/grant.ts';
 import { toTenant } from '../access/tenant.ts';
 import { ANSWER_FORMATS, type AnswerFormat } from '../call/answer-format.ts';
 import { type DownloadTicket, DownloadTickets } from '../call/download-tickets.ts';
 import { ExploredTables } from '../call/explored-tables.ts';
+import type { NamedRun } from '../call/named-runs.ts';
 import { readValues } from '../call/sent-parameters.ts';
 import { echoValue, formatChoices } from '../echo.ts';
-import { ServiceError } from '../errors.ts';
+import { fromQueryError, ServiceError } from '../errors.ts';
 import { type ExploreRequest, parseExploreRequest } from '../explore/explore-request.ts';
 import { checkCondition } from '../explore/explore-sql.ts';
 import { parseSearch } from '../explore/search.ts';
@@ -17,7 +19,7 @@ import { sendEvents } from './events-download.ts';
 import { findExplored } from './explore-route.ts';
 import { readJsonBody } from './json-body.ts';
 import { toReadCall } from './query-route.ts';
-import { answerCall } from './read-call.ts';
+import { answerCall, beginRun } from './read-call.ts';
 import { sendJson } from './response.ts';
 import {
   type Bearer,
@@ -154,9 +156,13 @@ async function useTicket(request: Request, response: Response, parts: TicketPart
     response.end();
     return;
   }
+  const run = beginRun(response, parts.runs, { id, grant: ticket.grant, kind: 'download' });
   try {
-    await send(request, response, ticket, parts);
+    await send(request, response, { ...ticket, run }, parts);
   } catch (error) {
+    const known = error instanceof QueryError ? fromQueryError(error) : error;
+    // What a broken connection causes is not its cause.
+    if (!response.destroyed) run.noteFailure(known instanceof ServiceError ? known : INTERNAL);
     // A failure is no file.
     if (!response.headersSent) response.removeHeader('Content-Disposition');
     throw error;
@@ -166,19 +172,22 @@ async function useTicket(request: Request, response: Response, parts: TicketPart
 async function send(
   request: Request,
   response: Response,
-  { id, grant, order }: DownloadTicket<Download>,
+  { run, grant, order }: DownloadTicket<Download> & { readonly run: NamedRun },
   parts: TicketParts,
 ): Promise<void> {
   const { format } = order;
   if ('query' in order) {
     const receivedMs = parts.clock.monotonicMs();
-    const manner = { grant, runId: id, isExplained: false, format, receivedMs };
+    const manner = { grant, run, isExplained: false, format, receivedMs };
     await answerCall(request, response, parts, toReadCall(order.query, parts.tables, manner));
     return;
   }
   const source = must(parts.intake.findSource(order.explored.source), 'a source stays');
-  await sendEvents(response, { id, grant, format, explored: order.explored, source }, parts);
+  await sendEvents(response, { run, grant, format, explored: order.explored, source }, parts);
 }
+
+/** Of an error that is ours a caller learns no more. */
+const INTERNAL = { code: 'internal', message: 'internal error' } as const;
 
 /** Only characters that need no quoting in a header, and that no file system refuses. */
 function nameFile(order: Download): string {

@@ -213,7 +213,45 @@ test('a download says how far it is to its token, and is cancelled by its id', a
   ok(done > 0 && done < 12_000 && share > 0 && share < 1, text);
   equal((await service.ask('DELETE', run)).status, 204);
   await rejects(readAll(answer), 'what was broken off does not look complete');
-  deepEqual(codeOf(await service.ask('GET', run)), [404, 'unknown_run']);
+  equal((await whenOver(id)).state, 'cancelled');
+  deepEqual(codeOf(await service.ask('DELETE', run)), [404, 'unknown_run'], 'it is over');
+});
+
+type Status = {
+  readonly state: string;
+  readonly rows_done: number;
+  readonly share: number;
+  readonly error?: { readonly code: string; readonly message: string };
+};
+
+/** What is known of a download once it is over. */
+async function whenOver(id: string): Promise<Status> {
+  for (;;) {
+    const { status, text } = await service.ask('GET', `/api/query/runs/${id}`);
+    const run: Status | undefined = status === 200 ? JSON.parse(text) : undefined;
+    if (run && ['done', 'cancelled', 'failed'].includes(run.state)) return run;
+    await sleep(10);
+  }
+}
+
+test('how a download ended is known for a while, to its token', async () => {
+  const events = await makeTicket({ source: SOURCE, format: 'csv' });
+  await use(events);
+  const { state, rows_done, share, error } = await whenOver(events.id);
+  deepEqual([state, rows_done, share, error], ['done', EVENTS.length, 1, undefined]);
+  const { token } = await makeToken(service, 'a stranger', { scopes: ['explore'] });
+  const path = `/api/query/runs/${events.id}`;
+  equal((await service.ask('GET', path, undefined, { 'X-API-KEY': token })).status, 404);
+
+  const query = await makeTicket(QUERY);
+  await use(query);
+  equal((await whenOver(query.id)).state, 'done');
+
+  const failing = await makeTicket({ sql: "SELECT ERROR('no luck') AS n", format: 'csv' });
+  equal((await use(failing)).status, 422);
+  const failed = await whenOver(failing.id);
+  deepEqual([failed.state, failed.error?.code], ['failed', 'query_failed']);
+  match(failed.error!.message, /no luck/);
 });
 
 test('a download ends when its token is revoked', async () => {
@@ -228,11 +266,8 @@ test('a caller that leaves ends its download', async () => {
   const { id, url } = await makeTicket({ source: 'postgres.logs', format: 'ndjson' });
   const answer = await beginDownload(url);
   answer.destroy();
-  for (;;) {
-    const { status } = await service.ask('GET', `/api/query/runs/${id}`);
-    if (status === 404) break;
-    await sleep(10);
-  }
+  const { state, error } = await whenOver(id);
+  deepEqual([state, error], ['failed', undefined]);
 });
 
 test('a download that fails amid the pages does not look complete', async () => {
@@ -241,9 +276,12 @@ test('a download that fails amid the pages does not look complete', async () => 
     ...{ source: SOURCE, format: 'ndjson' },
     where: `1 / (UNIX_MICROS(t.timestamp) - ${EVENTS[0]!.timestamp}) > 0`,
   };
-  const answer = await beginDownload((await makeTicket(failing)).url);
+  const { id, url } = await makeTicket(failing);
+  const answer = await beginDownload(url);
   equal(answer.statusCode, 200);
   await rejects(readAll(answer));
+  const { state, error } = await whenOver(id);
+  deepEqual([state, error?.code], ['failed', 'query_failed']);
 });
 
 test('what a ticket cannot be for is refused when it is made', async () => {
