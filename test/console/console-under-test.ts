@@ -15,6 +15,8 @@ export type PageOptions = {
   readonly token?: string | undefined;
   /** The fragment that is opened: `#/explore?source=…`. */
   readonly fragment?: string;
+  /** Where the service is to be opened, if not at its own address. */
+  readonly base?: string;
 };
 
 /**
@@ -42,7 +44,7 @@ export class ConsoleUnderTest {
 
   /** Opens a page of its own, which shares nothing with those before. */
   async open(options: PageOptions = {}): Promise<Page> {
-    const { width = 1280, colorScheme = 'light', fragment = '' } = options;
+    const { width = 1280, colorScheme = 'light', fragment = '', base = this.service.url } = options;
     const token = 'token' in options ? options.token : TOKEN;
     const context = await this.#browser.newContext({
       colorScheme,
@@ -59,7 +61,7 @@ export class ConsoleUnderTest {
     const link = token === undefined ? '' : `token=${encodeURIComponent(token)}`;
     const hash =
       fragment === '' ? `#${link}` : `${fragment}${fragment.includes('?') ? '&' : '?'}${link}`;
-    await page.goto(`${this.service.url}/${hash}`);
+    await page.goto(`${base}/${hash}`);
     return page;
   }
 

@@ -19,6 +19,7 @@ type Locator = {
   locator(selector: string): Locator;
   filter(options: { readonly hasText: string | RegExp }): Locator;
   getByRole(role: string, options?: RoleOptions): Locator;
+  getByLabel(text: string | RegExp, options?: { readonly exact?: boolean }): Locator;
   getByText(text: string | RegExp, options?: { readonly exact?: boolean }): Locator;
   selectOption(value: string): Promise<readonly string[]>;
   innerText(): Promise<string>;
@@ -82,6 +83,8 @@ export type Page = {
 type Download = {
   path(): Promise<string>;
   suggestedFilename(): string;
+  /** Why it failed; null if it did not. */
+  failure(): Promise<string | null>;
 };
 
 type Dialog = { message(): string; dismiss(): Promise<void> };

@@ -50,7 +50,7 @@ export class ApiError extends Error {
 }
 
 export type Asked = {
-  readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  readonly method?: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Sent as JSON. */
   readonly json?: unknown;
   /** Sent as it is. */
@@ -66,8 +66,13 @@ export function listenUnauthorized(listener: (error: ApiError) => void): void {
   onUnauthorized = listener;
 }
 
+/** The address of a path, which has no leading slash: weir may be served below a path. */
+export function addressOf(path: string): URL {
+  return new URL(path, document.baseURI.replace(/[?#].*/, ''));
+}
+
 /**
- * Asks the service; `path` has no leading slash, so that weir may be served below a path.
+ * Asks the service; `path` is as in `addressOf`.
  *
  * @throws ApiError when it refuses or does not answer.
  */
@@ -77,7 +82,7 @@ export async function send(path: string, asked: Asked = {}): Promise<Response> {
   const known = token();
   let response: Response;
   try {
-    response = await fetch(new URL(path, document.baseURI.replace(/[?#].*/, '')), {
+    response = await fetch(addressOf(path), {
       method,
       headers: {
         ...(known !== undefined && { 'X-API-KEY': known }),

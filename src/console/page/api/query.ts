@@ -95,7 +95,8 @@ export async function saveEndpoint(endpoint: {
   await ask('api/endpoints', { method: 'POST', json });
 }
 
-function toValues(parameters: readonly QueryParameter[]): Readonly<Record<string, object>> {
+/** The parameters as the body of a query has them. */
+export function toValues(parameters: readonly QueryParameter[]): Readonly<Record<string, object>> {
   return Object.fromEntries(
     parameters.map(({ name, type, value }) => [name, { type, value: toValue(type, value) }]),
   );

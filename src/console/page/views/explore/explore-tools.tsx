@@ -20,6 +20,7 @@ type ToolsProps = {
   readonly onFields: () => void;
   readonly onRefresh: () => void;
   readonly onSql: () => void;
+  readonly onDownload: () => void;
 };
 
 /** Which events are shown: the source, the project, the time; and how. */
@@ -72,6 +73,15 @@ export function ExploreTools(props: ToolsProps) {
       <Button onClick={props.onSql} disabled={list.query.value === undefined}>
         SQL
       </Button>
+      {isList && (
+        <Button
+          icon="download"
+          onClick={props.onDownload}
+          disabled={list.query.value === undefined}
+        >
+          Download
+        </Button>
+      )}
       <Button icon="refresh" label="Look again (r)" onClick={props.onRefresh} />
     </div>
   );

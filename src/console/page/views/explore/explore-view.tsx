@@ -7,6 +7,7 @@ import { isWide } from '../../state/media.ts';
 import { type Resource, useResource } from '../../state/resource.ts';
 import { changeParameters, route } from '../../state/route.ts';
 import { type EventList, useEventList } from './event-list.ts';
+import { EventsDownload } from './events-download.tsx';
 import { ExploreBody } from './explore-body.tsx';
 import { type ExplorePlace, readPlace } from './explore-place.ts';
 import { ExploreTools } from './explore-tools.tsx';
@@ -56,12 +57,16 @@ function FirstSource({ sources }: { readonly sources: readonly NamedSource[] }) 
   );
 }
 
+/** A window over the list. */
+type Opened = 'sql' | 'fields' | 'download' | undefined;
+
 type ExplorerProps = { readonly source: string; readonly sources: readonly NamedSource[] };
 
 function Explorer({ source, sources }: ExplorerProps) {
   const place = readPlace(route.value.parameters);
   const [round, setRound] = useState(0);
-  const [opened, setOpened] = useState<'sql' | 'fields' | undefined>();
+  const [opened, setOpened] = useState<Opened>();
+  const close = (): void => setOpened(undefined);
   const list = useEventList(requestOf(source, place), place.around, round);
   const [fields, reloadFields] = useFields(source, place, list, round);
   const areFieldsHidden = route.value.parameters['fields'] === 'hidden';
@@ -74,8 +79,11 @@ function Explorer({ source, sources }: ExplorerProps) {
     () => [
       { title: 'Look again', group: 'Explore', keys: 'r', run: refresh },
       { title: 'Show the SQL', group: 'Explore', run: () => setOpened('sql') },
+      ...(place.around === undefined
+        ? [{ title: 'Download', group: 'Explore', run: () => setOpened('download') }]
+        : []),
     ],
-    [],
+    [place.around === undefined],
   );
   const failure = list.failure.value;
   const parameter = failure?.told.parameter;
@@ -96,6 +104,7 @@ function Explorer({ source, sources }: ExplorerProps) {
           isFieldsShown={isWide.value && !areFieldsHidden}
           timeProblem={isAtTime ? failure : undefined}
           onSql={() => setOpened('sql')}
+          onDownload={() => setOpened('download')}
         />
         <SearchBox search={place.search} problem={isAtSearch ? failure : undefined} />
       </div>
@@ -108,10 +117,13 @@ function Explorer({ source, sources }: ExplorerProps) {
         <ExploreBody list={list} place={place} onRetry={refresh} />
       </div>
       {opened === 'sql' && list.query.value !== undefined && (
-        <SqlDialog query={list.query.value} onClose={() => setOpened(undefined)} />
+        <SqlDialog query={list.query.value} onClose={close} />
+      )}
+      {opened === 'download' && (
+        <EventsDownload source={source} place={place} list={list} onClose={close} />
       )}
       {opened === 'fields' && !isWide.value && (
-        <Dialog title="Fields" onClose={() => setOpened(undefined)}>
+        <Dialog title="Fields" onClose={close}>
           {fieldList}
         </Dialog>
       )}

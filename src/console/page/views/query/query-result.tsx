@@ -1,12 +1,15 @@
 import { useEffect, useState } from 'preact/hooks';
 import { ApiError } from '../../api/client.ts';
+import { ANSWER_ROWS_MAX, orderAnswer } from '../../api/download.ts';
 import { explainQuery, type QueryAnswer, type QueryParameter, runQuery } from '../../api/query.ts';
 import { Button } from '../../components/button.tsx';
+import { DownloadDialog } from '../../components/download-dialog.tsx';
 import { chooseChart, ResultChart } from '../../components/result-chart.tsx';
 import { RowTable } from '../../components/row-table.tsx';
 import { Empty, Failure, Loaded, Loading } from '../../components/states.tsx';
 import { Tabs } from '../../components/tabs.tsx';
 import type { TextProblem } from '../../editor/sql-editor.tsx';
+import { useActions } from '../../state/actions.ts';
 import { useResource } from '../../state/resource.ts';
 import { PlanList } from './plan-list.tsx';
 
@@ -85,6 +88,8 @@ type TabName = 'rows' | 'chart' | 'plan';
 function Answer({ run, answer }: { readonly run: RunQuery; readonly answer: QueryAnswer }) {
   const { rows, columns, truncatedTo, warnings, timing } = answer;
   const [chosen, setChosen] = useState<TabName>('rows');
+  const [isDownloading, setDownloading] = useState(false);
+  useActions(() => [{ title: 'Download', group: 'Query', run: () => setDownloading(true) }], []);
   const chart = chooseChart(columns, rows);
   const tabs = [
     { name: 'rows', title: rows.length === 1 ? '1 row' : `${rows.length} rows` },
@@ -100,6 +105,9 @@ function Answer({ run, answer }: { readonly run: RunQuery; readonly answer: Quer
           <span class="badge warn">only the first {truncatedTo} rows</span>
         )}
         {warnings !== undefined && <span class="badge warn">{warnings}</span>}
+        <Button icon="download" onClick={() => setDownloading(true)}>
+          Download
+        </Button>
       </p>
       <Tabs label="Answer" tabs={tabs} chosen={chosen} onChoose={setChosen}>
         {chosen === 'rows' && rows.length > 0 && <RowTable rows={rows} label="Rows" />}
@@ -107,6 +115,15 @@ function Answer({ run, answer }: { readonly run: RunQuery; readonly answer: Quer
         {chosen === 'chart' && chart !== undefined && <ResultChart chart={chart} />}
         {chosen === 'plan' && <Plan run={run} />}
       </Tabs>
+      {isDownloading && (
+        <DownloadDialog
+          order={orderAnswer(run.sql, run.parameters)}
+          onClose={() => setDownloading(false)}
+        >
+          All rows of the answer, at most {ANSWER_ROWS_MAX.toLocaleString('en')}. The query runs
+          once more for them.
+        </DownloadDialog>
+      )}
     </section>
   );
 }

@@ -1,0 +1,81 @@
+import {
+  createServer,
+  request as httpRequest,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** Bytes of a download that go on to the browser before it is held up: more than a page of long events. */
+const HELD_BYTES = 15_000_000;
+
+/** A proxy between a browser and a service: downloads pass it as a test wants, all else as it is. */
+export class DownloadGate {
+  /** Called before a download is asked for. */
+  onDownload: () => void = () => {};
+  /** Whether only the beginning of a download goes on. */
+  isHolding = false;
+  readonly #server: Server;
+  readonly #held = new Set<IncomingMessage>();
+
+  private constructor(target: string) {
+    this.#server = createServer((request, response) => this.#pass(target, request, response));
+  }
+
+  static async start(target: string): Promise<DownloadGate> {
+    const gate = new DownloadGate(target);
+    await new Promise<void>((resolve) => gate.#server.listen(0, '127.0.0.1', resolve));
+    return gate;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  /** Lets the downloads go on that are held up, as far as the service sends them. */
+  release(): void {
+    for (const answer of this.#held) answer.resume();
+    this.#held.clear();
+  }
+
+  /** Closes the connections of the downloads that are held up. */
+  breakOff(): void {
+    for (const answer of this.#held) answer.destroy();
+    this.#held.clear();
+  }
+
+  async close(): Promise<void> {
+    this.breakOff();
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  #pass(target: string, request: IncomingMessage, response: ServerResponse): void {
+    const { method, url = '/', headers } = request;
+    const isDownload = method === 'GET' && url.startsWith('/api/query/tickets/');
+    if (isDownload) this.onDownload();
+    const asking = httpRequest(`${target}${url}`, { method, headers }, (answer) => {
+      response.writeHead(answer.statusCode!, answer.headers);
+      answer.on('close', () => {
+        if (answer.complete) response.end();
+        else response.destroy();
+      });
+      if (isDownload && this.isHolding) this.#hold(answer, response);
+      else answer.pipe(response);
+    });
+    asking.on('error', () => response.destroy());
+    response.on('close', () => asking.destroy());
+    request.pipe(asking);
+  }
+
+  #hold(answer: IncomingMessage, response: ServerResponse): void {
+    this.#held.add(answer);
+    let left = HELD_BYTES;
+    answer.on('data', (chunk: Buffer) => {
+      response.write(chunk);
+      left -= chunk.length;
+      if (left <= 0 && this.#held.has(answer)) answer.pause();
+    });
+  }
+}
