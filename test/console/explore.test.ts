@@ -336,6 +336,30 @@ suite('exploring events in the console', { skip: missingBrowser() }, () => {
     assert.equal(parametersOf(page).get('search'), 'metadata.level:error');
   });
 
+  test('a pinned field stays at the top of those at the side, and in the address', async () => {
+    const page = await weir.open({ fragment: fragmentOf() });
+    const side = page.getByRole('complementary', { name: 'Fields' });
+    await side.getByText('request_id', { exact: true }).click();
+    await side.getByRole('button', { name: 'Pin' }).click();
+    await side.getByText('pinned: request_id').waitFor();
+    await checkAccessible(page);
+    assert.equal(parametersOf(page).get('pins'), 'metadata.request_id');
+    const [first] = await side.locator('.field-name').allInnerTexts();
+    assert.match(first!, /request_id$/);
+    const pins = 'metadata.gone,metadata.level';
+    const other = await weir.open({ fragment: fragmentOf({ pins }) });
+    const otherSide = other.getByRole('complementary', { name: 'Fields' });
+    await otherSide.getByText('pinned: gone').click();
+    await otherSide.getByText('in no event of this time').waitFor();
+    const found = await otherSide.locator('.field-name').allInnerTexts();
+    assert.match(found[0]!, /gone$/);
+    assert.match(found[1]!, /level$/);
+    assert.equal(found.filter((text) => text.endsWith('level')).length, 1);
+    await otherSide.getByRole('button', { name: 'Pin', pressed: true }).click();
+    await otherSide.getByText('pinned: gone').waitFor({ state: 'detached' });
+    assert.equal(parametersOf(other).get('pins'), 'metadata.level');
+  });
+
   test('another source is opened from the palette', async () => {
     const page = await weir.open({ fragment: fragmentOf() });
     await rowOf(page, 'message 0 of the app').waitFor();

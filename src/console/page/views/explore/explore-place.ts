@@ -15,6 +15,8 @@ export type ExplorePlace = {
   readonly by: string;
   /** Paths of the fields that have a column. */
   readonly columns: readonly string[];
+  /** Paths of the fields that stay at the top of the list at the side. */
+  readonly pins: readonly string[];
   readonly zone: Zone;
   /** How the rows of the list are drawn. */
   readonly rows: RowKind;
@@ -44,6 +46,7 @@ export function readPlace(parameters: Readonly<Record<string, string>>): Explore
     search: text('search'),
     by: text('by'),
     columns: parsePaths(text('columns')),
+    pins: parsePaths(text('pins')),
     zone: text('time') === 'local' ? 'local' : 'UTC',
     rows: ROW_KINDS.find((kind) => kind === text('rows')) ?? 'plain',
     isLive: text('live') === '1',
@@ -82,8 +85,17 @@ export function searchField({ path, value, isWanted, source }: SearchedField): v
 
 /** Adds a column, or takes it away. */
 export function switchColumn(path: string): void {
-  const { columns } = readPlace(route.peek().parameters);
-  const others = columns.filter((column) => column !== path);
-  const isThere = others.length < columns.length;
-  changeParameters({ columns: formatPaths(isThere ? others : [...columns, path]) }, 'replace');
+  switchPath('columns', path);
+}
+
+/** Has a field stay at the top of the list at the side, or no longer. */
+export function switchPin(path: string): void {
+  switchPath('pins', path);
+}
+
+function switchPath(list: 'columns' | 'pins', path: string): void {
+  const paths = readPlace(route.peek().parameters)[list];
+  const others = paths.filter((one) => one !== path);
+  const isThere = others.length < paths.length;
+  changeParameters({ [list]: formatPaths(isThere ? others : [...paths, path]) }, 'replace');
 }

@@ -37,7 +37,8 @@ export function ExploreTools(props: ToolsProps) {
           options={known.map((name) => [name, name] as const)}
           onChange={(name) =>
             changeParameters({
-              ...{ source: name, by: undefined, columns: undefined, around: undefined },
+              ...{ source: name, by: undefined, around: undefined },
+              ...{ columns: undefined, pins: undefined },
             })
           }
         />

@@ -2,12 +2,14 @@ import { useState } from 'preact/hooks';
 import type { FieldInfo, FieldsAnswer } from '../../api/explore.ts';
 import { Button } from '../../components/button.tsx';
 import { Field } from '../../components/field.tsx';
+import { Icon } from '../../components/icon.tsx';
 import { LogText } from '../../components/log-text.tsx';
 import { formatCount } from '../../components/quantity.ts';
 import { Empty, Loaded } from '../../components/states.tsx';
 import type { Resource } from '../../state/resource.ts';
 import { changeParameters } from '../../state/route.ts';
-import { type ExplorePlace, searchField, switchColumn } from './explore-place.ts';
+import { type ExplorePlace, searchField, switchColumn, switchPin } from './explore-place.ts';
+import { parsePath } from './field-path.ts';
 import { SEARCHED_LENGTH_MAX } from './search-text.ts';
 
 /** Fields that are drawn; others are found by their letters. */
@@ -38,9 +40,8 @@ export function FieldList({ resource, onRetry, place }: FieldListProps) {
       </Field>
       <Loaded resource={resource} what="Looking for fields" onRetry={onRetry}>
         {({ fields, events, is_cut }) => {
-          const found = fields.filter(
-            ({ path }) =>
-              !LEFT_OUT.includes(path) && path.toLowerCase().includes(text.toLowerCase()),
+          const found = orderFields(fields, place.pins).filter(({ path }) =>
+            path.toLowerCase().includes(text.toLowerCase()),
           );
           return (
             <>
@@ -61,6 +62,19 @@ export function FieldList({ resource, onRetry, place }: FieldListProps) {
   );
 }
 
+/** Those that are pinned, in the order of their pins and also where no event has them; then the others. */
+function orderFields(fields: readonly FieldInfo[], pins: readonly string[]): readonly FieldInfo[] {
+  const byPath = new Map(fields.map((field) => [field.path, field]));
+  const pinned = pins.map((path) => byPath.get(path) ?? missingField(path));
+  const others = fields.filter(({ path }) => !LEFT_OUT.includes(path) && !pins.includes(path));
+  return [...pinned, ...others];
+}
+
+function missingField(path: string): FieldInfo {
+  const none = { events: 0, distinct: 0, kinds: [], top: [] };
+  return { path, keys: parsePath(path), ...none, distinct_is_exact: true, top_is_exact: true };
+}
+
 function FieldEntry(props: {
   readonly field: FieldInfo;
   /** All events of the window. */
@@ -77,6 +91,11 @@ function FieldEntry(props: {
       <details open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
         <summary title={path}>
           <span class="field-name">
+            {place.pins.includes(path) && (
+              <>
+                <Icon name="pin" /> <span class="unseen">pinned: </span>
+              </>
+            )}
             <LogText text={name} />
           </span>
           <span class="number muted" title={`in ${events} of ${eventCount} events`}>
@@ -99,10 +118,12 @@ function FieldDetail({
   const { path, kinds, distinct, distinct_is_exact, top, top_is_exact, events } = field;
   const isColumn = place.columns.includes(path);
   const isBy = place.by === path;
+  const isPinned = place.pins.includes(path);
   return (
     <div class="field-detail">
       <p class="muted">
-        {kinds.join(', ')} · {distinct_is_exact ? '' : 'about '}
+        {kinds.length === 0 ? 'in no event of this time' : kinds.join(', ')} ·{' '}
+        {distinct_is_exact ? '' : 'about '}
         {formatCount(distinct)} {distinct === 1 ? 'value' : 'values'}
         {top_is_exact || top.length === 0 ? '' : ' · counts are estimates'}
       </p>
@@ -115,6 +136,9 @@ function FieldDetail({
         ))}
       </ul>
       <div class="field-tools">
+        <Button isPressed={isPinned} icon="pin" onClick={() => switchPin(path)}>
+          Pin
+        </Button>
         <Button isPressed={isColumn} icon="table" onClick={() => switchColumn(path)}>
           Column
         </Button>
