@@ -6,8 +6,9 @@
  *   npm run bench:soak                        an hour with MEMORY_LIMIT=1GiB
  *   npm run bench:soak -- --size medium       five minutes; small: three seconds, as the tests run it
  *   npm run bench:soak -- --memory 256MiB     another limit
+ *   npm run bench:soak -- --events 2500       so many events a second, whatever an empty store takes
  *
- * Prints a line for each minute. The clock is the real one.
+ * Prints a line for each minute, and at the end one for each query of each minute. The clock is the real one.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,7 +19,8 @@ import { showProgress } from '../src/command/progress.ts';
 import { HttpClient } from './http-client.ts';
 import { tellIdle } from './large/idle.ts';
 import { MINUTE_HEAD, type Minute, minuteBars, minuteLine, timesOf } from './large/minutes.ts';
-import { Readers, SANDBOX } from './large/readers.ts';
+import { QUERY_HEAD, queryLines } from './large/query-times.ts';
+import { OWN_SQL, Readers, SANDBOX } from './large/readers.ts';
 import { SenderProcess } from './large/sender-process.ts';
 import { environmentLine } from './measure.ts';
 import { filesBelow } from './sealed-folder.ts';
@@ -53,7 +55,7 @@ const SIZES: ReadonlyMap<string, Size> = new Map([
 ]);
 
 async function main(): Promise<void> {
-  const { size, command, own } = readSizeOptions(SIZES, ['memory']);
+  const { size, command, own } = readSizeOptions(SIZES, ['memory', 'events']);
   const memoryLimit = own['memory'] ?? '1GiB';
   const folder = mkdtempSync(join(tmpdir(), 'weir-soak-'));
   const definitions = join(folder, 'definitions');
@@ -62,15 +64,11 @@ async function main(): Promise<void> {
   const environment = { MEMORY_LIMIT: memoryLimit, ENDPOINTS_DIR: definitions };
   console.log(`${environmentLine()}, MEMORY_LIMIT=${memoryLimit}`);
   try {
-    const takenPerSecond = await withService(
-      (dataDir) => ServiceProcess.start(command, environment, dataDir),
-      join(folder, 'empty'),
-      (service) => measureTaken(service, size),
-    );
-    const eventsPerSecond = Math.max(1, Math.round(SHARE_SENT * takenPerSecond));
-    console.log(
-      `an empty store takes ${takenPerSecond.toFixed(0)} events/s; sent: ${eventsPerSecond} events/s\n`,
-    );
+    const eventsPerSecond =
+      own['events'] === undefined
+        ? await measureSent(command, environment, { size, dataDir: join(folder, 'empty') })
+        : Number(own['events']);
+    console.log(`sent: ${eventsPerSecond} events/s\n`);
     const dataDir = join(folder, 'data');
     await withService(
       (path) => ServiceProcess.start(command, environment, path),
@@ -94,6 +92,21 @@ async function withService<T>(
   } finally {
     await service.stop();
   }
+}
+
+/** Events a second that are sent: a part of what an empty store takes. */
+async function measureSent(
+  command: readonly string[],
+  environment: Readonly<Record<string, string>>,
+  { size, dataDir }: { readonly size: Size; readonly dataDir: string },
+): Promise<number> {
+  const takenPerSecond = await withService(
+    (path) => ServiceProcess.start(command, environment, path),
+    dataDir,
+    (service) => measureTaken(service, size),
+  );
+  console.log(`an empty store takes ${takenPerSecond.toFixed(0)} events/s`);
+  return Math.max(1, Math.round(SHARE_SENT * takenPerSecond));
 }
 
 /** Events a second that are taken when they are sent without a pause. */
@@ -122,6 +135,7 @@ async function soak(
   while (sender.counts.eventCount === 0) await wait(10);
   const readers = new Readers({ url, token, count: READERS });
   const minutes: Minute[] = [];
+  const queries: string[] = [];
   console.log(MINUTE_HEAD);
   let before = await readTotals(client, sender);
   const startMs = performance.now();
@@ -130,18 +144,25 @@ async function soak(
     await wait(Math.max(0, startMs + number * size.minuteMs - performance.now()));
     showProgress('');
     const after = await readTotals(client, sender);
-    const { savedMs, sqlMs, failedCount } = readers.takeSamples();
+    const { answered, failedCount } = readers.takeSamples();
+    const saved = answered.filter(({ query }) => query !== OWN_SQL);
+    queries.push(...queryLines(answered, number));
     const minute = {
-      answeredCount: savedMs.length + sqlMs.length,
+      answeredCount: answered.length,
       failedCount,
-      ...timesOf(savedMs),
+      ...timesOf(saved.map(({ ms }) => ms)),
       residentBytes: service.residentBytes(),
       refusedPostCount: after.refusedPostCount - before.refusedPostCount,
       eventCount: after.eventCount - before.eventCount,
       fileBytes: filesBelow(dataDir, '.segment').byteSize,
       renewalCount: after.renewalCount - before.renewalCount,
       processorSeconds: after.processorSeconds - before.processorSeconds,
-      runSeconds: WORK_KINDS.map((_, kind) => after.runSeconds[kind]! - before.runSeconds[kind]!),
+      runSeconds: differences(after.runSeconds, before.runSeconds),
+      waitSeconds: differences(after.waitSeconds, before.waitSeconds),
+      segmentCount: after.segmentCount,
+      scannedCount: after.scannedCount - before.scannedCount,
+      evictedBytes: after.evictedBytes - before.evictedBytes,
+      passingBytes: after.passingBytes - before.passingBytes,
       isLarger: after.isLarger,
     };
     minutes.push(minute);
@@ -150,6 +171,7 @@ async function soak(
   }
   await readers.stop();
   await sender.stop();
+  console.log(`\n${[QUERY_HEAD, ...queries].join('\n')}`);
   const limitBytes = (await readMetrics(client)).get('weir_memory_limit_bytes')!;
   console.log(`\n${minuteBars(minutes, limitBytes + BESIDE_BYTES).join('\n')}`);
   await wait(size.restMs);
@@ -164,25 +186,41 @@ type Totals = Pick<
   | 'renewalCount'
   | 'processorSeconds'
   | 'runSeconds'
+  | 'waitSeconds'
+  | 'segmentCount'
+  | 'scannedCount'
+  | 'evictedBytes'
+  | 'passingBytes'
   | 'isLarger'
 >;
 
 /** Counted since the start. */
 async function readTotals(client: HttpClient, sender: SenderProcess): Promise<Totals> {
   const metrics = await readMetrics(client);
-  const segmentBytes = Array.from(metrics)
-    .filter(([name]) => /^weir_source_segment_bytes\{.*kind="sealed"/.test(name))
-    .reduce((sum, [, bytes]) => sum + bytes, 0);
+  const sumSealed = (name: string): number =>
+    Array.from(metrics)
+      .filter(([key]) => key.startsWith(`${name}{`) && key.includes('kind="sealed"'))
+      .reduce((sum, [, value]) => sum + value, 0);
+  const byKind = (name: string): readonly number[] =>
+    WORK_KINDS.map((kind) => metrics.get(`${name}{kind="${kind}"}`)!);
   return {
     refusedPostCount: sender.counts.refusedCount,
     eventCount: sender.counts.eventCount,
     renewalCount: metrics.get('weir_cache_renewals_total{result="ok"}') ?? 0,
     processorSeconds: metrics.get('process_cpu_seconds_total')!,
-    runSeconds: WORK_KINDS.map(
-      (kind) => metrics.get(`weir_work_run_seconds_total{kind="${kind}"}`)!,
-    ),
-    isLarger: segmentBytes > metrics.get('weir_memory_segment_limit_bytes')!,
+    runSeconds: byKind('weir_work_run_seconds_total'),
+    waitSeconds: byKind('weir_work_wait_seconds_total'),
+    segmentCount: sumSealed('weir_source_segments'),
+    scannedCount: metrics.get('weir_segments_scanned_total')!,
+    evictedBytes: metrics.get('weir_memory_evicted_bytes_total')!,
+    passingBytes: metrics.get('weir_memory_passing_bytes_total')!,
+    isLarger:
+      sumSealed('weir_source_segment_bytes') > metrics.get('weir_memory_segment_limit_bytes')!,
   };
+}
+
+function differences(after: readonly number[], before: readonly number[]): readonly number[] {
+  return after.map((value, index) => value - before[index]!);
 }
 
 await main();

@@ -18,6 +18,14 @@ export type Minute = {
   readonly processorSeconds: number;
   /** Of worker threads, by kind of work in the order of `WORK_KINDS`. */
   readonly runSeconds: readonly number[];
+  /** That such work has waited for a thread or was parked. */
+  readonly waitSeconds: readonly number[];
+  /** Of sealed segments: how many there are, and how many runs have scanned. */
+  readonly segmentCount: number;
+  readonly scannedCount: number;
+  /** Bytes of blocks that left memory, and of those that found no room in it. */
+  readonly evictedBytes: number;
+  readonly passingBytes: number;
   /** Whether sealed segments are more than what memory may have of them. */
   readonly isLarger: boolean;
 };
@@ -47,6 +55,19 @@ const CELLS: readonly { readonly name: string; readonly textOf: (minute: Minute)
   {
     name: `threads run ${WORK_KINDS.join(' / ')}, s`,
     textOf: (minute) => minute.runSeconds.map((seconds) => seconds.toFixed(0)).join(' / '),
+  },
+  {
+    name: 'waited for threads, s',
+    textOf: (minute) => minute.waitSeconds.map((seconds) => seconds.toFixed(0)).join(' / '),
+  },
+  {
+    name: 'segments; scanned',
+    textOf: ({ segmentCount, scannedCount }) => `${segmentCount}; ${scannedCount}`,
+  },
+  {
+    name: 'blocks evicted / without room, MB',
+    textOf: ({ evictedBytes, passingBytes }) =>
+      [evictedBytes, passingBytes].map((bytes) => (bytes / 1e6).toFixed(0)).join(' / '),
   },
   { name: 'larger than memory', textOf: (minute) => (minute.isLarger ? 'yes' : 'no') },
 ];

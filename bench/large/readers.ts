@@ -32,15 +32,27 @@ SELECT id FROM entries LIMIT 1
 `,
 } as const;
 
+/** The name of calls that bring SQL of their own. */
+export const OWN_SQL = 'SQL of callers';
+
+/** One call that was answered with 200. */
+export type ReaderSample = {
+  /** The definition and what its window depends on. */
+  readonly query: string;
+  /** Milliseconds until its answer was there. */
+  readonly ms: number;
+  /** The service's own account of it: the `Server-Timing` header. */
+  readonly timing: string;
+};
+
 /** Calls since samples were last taken. */
 export type ReaderSamples = {
-  /** Milliseconds of the answered calls of saved queries. */
-  readonly savedMs: readonly number[];
-  /** Milliseconds of the answered calls with SQL of their own. */
-  readonly sqlMs: readonly number[];
+  readonly answered: readonly ReaderSample[];
   /** Calls answered with anything but 200. */
   readonly failedCount: number;
 };
+
+type ReaderCall = Pick<ReaderSample, 'query'> & { readonly path: string };
 
 /** Readers that ask one call after another, of projects by their share. */
 export class Readers {
@@ -49,8 +61,7 @@ export class Readers {
   readonly #projects = new LargeProjects(0);
   readonly #running: Promise<unknown>;
   #isStopped = false;
-  #savedMs: number[] = [];
-  #sqlMs: number[] = [];
+  #answered: ReaderSample[] = [];
   #failedCount = 0;
 
   constructor(of: { readonly url: string; readonly token: string; readonly count: number }) {
@@ -64,11 +75,8 @@ export class Readers {
   }
 
   takeSamples(): ReaderSamples {
-    const samples = {
-      ...{ savedMs: this.#savedMs, sqlMs: this.#sqlMs, failedCount: this.#failedCount },
-    };
-    this.#savedMs = [];
-    this.#sqlMs = [];
+    const samples = { answered: this.#answered, failedCount: this.#failedCount };
+    this.#answered = [];
     this.#failedCount = 0;
     return samples;
   }
@@ -86,33 +94,44 @@ export class Readers {
       if (!client.isOpen) client = await BytesClient.connect(this.#url, this.#token);
       const isSql = call % SQL_EVERY === SQL_EVERY - 1;
       const project = this.#projects.draw(random).ref;
-      const path = isSql ? sqlPath(project) : savedPath(random, project);
+      const { query, path } = isSql ? sqlCall(project) : savedCall(random, project);
       const fromMs = performance.now();
-      const { status } = await client.send(client.requestFor(`/api/endpoints/${path}`));
+      const { status, head } = await client.send(client.requestFor(`/api/endpoints/${path}`));
       const ms = performance.now() - fromMs;
+      const timing = /^server-timing: (.*)$/im.exec(head)?.[1] ?? '';
       if (status !== 200) this.#failedCount += 1;
-      else (isSql ? this.#sqlMs : this.#savedMs).push(ms);
+      else this.#answered.push({ query, ms, timing });
     }
     client.close();
   }
 }
 
-function sqlPath(project: string): string {
-  return `bench.entries?${new URLSearchParams({ project, sql: SQL })}`;
+function sqlCall(project: string): ReaderCall {
+  return {
+    query: OWN_SQL,
+    path: `bench.entries?${new URLSearchParams({ project, sql: SQL })}`,
+  };
 }
 
 /** One of the three saved queries. */
-function savedPath(random: Random, project: string): string {
+function savedCall(random: Random, project: string): ReaderCall {
   switch (random.below(3)) {
     case 0:
-      return `logs.all?project=${project}&project_tier=PRO`;
+      return { query: 'logs.all', path: `logs.all?project=${project}&project_tier=PRO` };
     case 1: {
       const interval = random.pick(['5min', '15min', '1hr', '1day', '7day']);
-      return `functions.invocation-stats?project=${project}&interval=${interval}`;
+      return windowCall('functions.invocation-stats', project, interval);
     }
     default: {
       const interval = random.pick(['minutely', 'hourly', 'daily']);
-      return `usage.api-counts?project=${project}&interval=${interval}`;
+      return windowCall('usage.api-counts', project, interval);
     }
   }
+}
+
+function windowCall(name: string, project: string, interval: string): ReaderCall {
+  return {
+    query: `${name} ${interval}`,
+    path: `${name}?project=${project}&interval=${interval}`,
+  };
 }
