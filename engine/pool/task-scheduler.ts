@@ -28,7 +28,10 @@ const TIME: SchedulerTime = {
 
 /** Work on segments has threads of its own, which are fewer. */
 export type BackgroundLimits = {
-  /** Jobs that run at a time; as many may have begun of sealing, and of all else. */
+  /**
+   * Jobs that run at a time, but for those that are due; as many may have begun of sealing, and of all else. Sealing that
+   * posts wait for is owed these places for as long as the load lasts.
+   */
   readonly runningMax: number;
   /** … and may have begun in all. */
   readonly begunMax: number;
@@ -304,7 +307,7 @@ export class TaskScheduler {
     if (!isBackground(kind)) return true;
     const { runningMax, begunMax } = this.#background;
     const runningCount = this.#count(this.#running, isBackground) - (givesBackground ? 1 : 0);
-    if (runningCount >= runningMax) return false;
+    if (runningCount >= runningMax && !this.#shares.isDue(kind)) return false;
     if (isParked) return true;
     const isLike = (other: WorkKind): boolean =>
       isBackground(other) && (other === 'seal') === (kind === 'seal');

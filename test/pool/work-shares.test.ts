@@ -192,6 +192,24 @@ test('a sealing that posts wait for has more of the threads, and goes before cal
   ok(share > 0.8 * URGENT_SEAL_SHARE, `it had ${share}`);
 });
 
+test('beside a sealing that posts wait for, merging has its share', async () => {
+  const threads = new Threads();
+  threads.isSealUrgent = true;
+  const calls = lastingCalls(threads, 6, 10);
+  const merge = threads.add('merge', 100_000);
+  const seals = (): void => {
+    if (!threads.works.some(({ kind, state }) => kind === 'seal' && state !== 'ended')) {
+      threads.add('seal', 500);
+    }
+    calls();
+  };
+  await threads.run(10_000, seals);
+  const share = merge.ranMs / (2 * threads.nowMs);
+  ok(share > 0.8 * WORK_SHARES.merge && share < 1.3 * WORK_SHARES.merge, `it had ${share}`);
+  const sealShare = threads.ranMs('seal') / (2 * threads.nowMs);
+  ok(sealShare > 0.8 * URGENT_SEAL_SHARE, `sealing had ${sealShare}`);
+});
+
 test('with one background thread a sealing lends its share to the merge that has that', async () => {
   const threads = new Threads({ begunMax: 1 });
   const merge = threads.add('merge', 400);
