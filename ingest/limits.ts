@@ -240,9 +240,6 @@ export const GARBAGE_SHARE_MAX = 1 / 16;
  */
 export const BACKLOG_SHARE_MAX = 1 / 4;
 
-/** Share of the backlog from which sealing is urgent: the rest takes the rows that come while a segment is sealed. */
-export const BACKLOG_SHARE_URGENT = 3 / 4;
-
 /**
  * Share of the backlog that open segments may take; above it, the largest is sealed. While it is sealed it exists
  * twice, beside its successor, and a segment that has just grown has twice the capacity that it uses.
@@ -251,6 +248,12 @@ export const OPEN_SHARE_MAX = 1 / 4;
 
 /** Share of the backlog that the segments of a merge may take, and at most what the rest leaves free. */
 export const MERGE_SHARE_MAX = 1 / 2;
+
+/**
+ * Share of the backlog from which sealing is urgent. The rest is what a merge takes: under a lasting load sealing keeps the
+ * backlog at about this share, and segments that find no room to be merged would become more and more.
+ */
+export const BACKLOG_SHARE_URGENT = 1 - MERGE_SHARE_MAX;
 
 /** Ticks of one step of the clock that records uses of blocks: the resolution of the eviction order. */
 export const USE_CLOCK_TICKS = 60;

@@ -206,6 +206,26 @@ test('small segments are merged while the backlog is large but not full', async 
   await store.settled();
 });
 
+test('sealing is urgent as soon as a merge of the most bytes would find no room', async () => {
+  const budget = limited();
+  const { store, slow } = await opened(budget);
+  const { backlogBytesMax, mergeBounds } = budget;
+  slow.hold();
+  let roomBytes = backlogBytesMax;
+  while (!store.isSealUrgent) {
+    assert(roomBytes >= mergeBounds.byteSize, `${roomBytes} of ${mergeBounds.byteSize} bytes`);
+    await append(store, 'a', 1_000);
+    await new Promise((resolve) => setImmediate(resolve));
+    // Measures.
+    store.tick(NOW_US);
+    const { open, queued, unstored } = store.memoryStats().held;
+    roomBytes = backlogBytesMax - open - queued - unstored;
+  }
+  assert(roomBytes > 0);
+  slow.release();
+  await store.settled();
+});
+
 test('nothing is merged while the backlog is full', async () => {
   const { store, slow, merges } = await opened(limited());
   await addSmallSegments(store);
