@@ -7,7 +7,7 @@ import { comparisonKernel } from './comparison-kernels.ts';
 import { scalarFunction, textAndBytes, typed } from './definition.ts';
 import { elementsOf } from './dynamic.ts';
 import type { ScalarFunction, ScalarOverload } from './scalar-function.ts';
-import { compileLike } from './text/like.ts';
+import { compileLike, isRightLike } from './text/like.ts';
 
 export const comparisonFunctions: readonly ScalarFunction[] = [
   scalarFunction(
@@ -60,6 +60,7 @@ export const comparisonFunctions: readonly ScalarFunction[] = [
       parameters: ['same', 'same'],
       result: BOOL,
       nulls: 'handle',
+      facts: { fails: 'never' },
       evaluate: typed((left: SqlValue, right: SqlValue) => compareValues(left, right) !== 0),
     },
   ),
@@ -75,6 +76,7 @@ export const comparisonFunctions: readonly ScalarFunction[] = [
       variadic: 'same',
       result: BOOL,
       nulls: 'handle',
+      facts: { fails: 'never' },
       evaluate: (value, ...list) => isIn(value as SqlValue, list),
     },
   ),
@@ -89,6 +91,7 @@ export const comparisonFunctions: readonly ScalarFunction[] = [
       parameters: ['any', 'any'],
       result: BOOL,
       nulls: 'handle',
+      facts: { fails: 'never' },
       evaluate: typed((value: SqlValue, array: SqlValue) => isIn(value, elementsOf(array) ?? [])),
     },
   ),
@@ -103,6 +106,7 @@ export const comparisonFunctions: readonly ScalarFunction[] = [
       parameters: [STRING, STRING],
       result: BOOL,
       nulls: 'propagate',
+      facts: { fails: ([, pattern]) => (isRightLike(pattern) ? 'never' : 'by value') },
       evaluate: typed((text: string, pattern: string) => compileLike(pattern).matches(text)),
     }),
   ),
@@ -148,6 +152,7 @@ function comparison(
     parameters: [parameter, parameter],
     result: BOOL,
     nulls: 'propagate',
+    facts: { fails: 'never' },
     evaluate: typed(evaluate),
     kernel: comparisonKernel(operator),
   };

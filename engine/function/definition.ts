@@ -3,6 +3,7 @@ import { BYTES } from '../column/type.ts';
 import type { SqlValue } from '../column/value.ts';
 import type { FunctionDoc } from './function-doc.ts';
 import { sameAs } from './function-doc.ts';
+import type { FunctionFacts } from './function-facts.ts';
 import type { ParameterType, ScalarFunction, ScalarOverload } from './scalar-function.ts';
 
 export type Evaluate = ScalarOverload['evaluate'];
@@ -37,6 +38,11 @@ export function withAlias(
     scalarFunction(name, doc, ...overloads),
     scalarFunction(alias, sameAs(name, alias, doc), ...overloads),
   ];
+}
+
+/** An overload with facts. */
+export function withFacts(facts: FunctionFacts, overload: ScalarOverload): ScalarOverload {
+  return { ...overload, facts };
 }
 
 /**

@@ -2,6 +2,7 @@ import type { SqlType } from '../column/type.ts';
 import type { SqlValue } from '../column/value.ts';
 import type { Vector } from '../column/vector.ts';
 import type { FunctionDoc } from './function-doc.ts';
+import type { FunctionFacts } from './function-facts.ts';
 
 /**
  * A scalar function or operator of GoogleSQL: what it is called, what it takes, and what it
@@ -30,6 +31,7 @@ export type ScalarOverload = {
    * `evaluate` sees NULLs and decides.
    */
   readonly nulls: 'propagate' | 'handle';
+  readonly facts?: FunctionFacts | undefined;
   /** One row. Throws a QueryError for a value without an answer. Must not keep its arguments. */
   readonly evaluate: (...values: SqlValue[]) => SqlValue;
   /**

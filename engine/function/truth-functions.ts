@@ -21,6 +21,7 @@ export const truthFunctions: readonly ScalarFunction[] = [
     parameters: [BOOL],
     result: BOOL,
     nulls: 'propagate',
+    facts: { fails: 'never' },
     evaluate: typed((truth: boolean) => !truth),
     kernel: truthKernel(TRUE, FALSE, UNKNOWN),
   }),
@@ -31,6 +32,7 @@ export const truthFunctions: readonly ScalarFunction[] = [
       parameters: [BOOL],
       result: BOOL,
       nulls: 'handle',
+      facts: { fails: 'never' },
       evaluate: (truth) => truth === true,
       kernel: truthKernel(FALSE, TRUE, FALSE),
     },
@@ -42,6 +44,7 @@ export const truthFunctions: readonly ScalarFunction[] = [
       parameters: [BOOL],
       result: BOOL,
       nulls: 'handle',
+      facts: { fails: 'never' },
       evaluate: (truth) => truth === false,
       kernel: truthKernel(TRUE, FALSE, FALSE),
     },
@@ -57,6 +60,7 @@ export const truthFunctions: readonly ScalarFunction[] = [
       parameters: ['any'],
       result: BOOL,
       nulls: 'handle',
+      facts: { fails: 'never' },
       evaluate: (value) => value === null,
       kernel: isNullKernel,
     },
@@ -89,6 +93,7 @@ function logic(deciding: typeof FALSE | typeof TRUE): ScalarOverload {
     variadic: BOOL,
     result: BOOL,
     nulls: 'handle',
+    facts: { fails: 'never' },
     evaluate: (...truths) => {
       if (truths.includes(decisive)) return decisive;
       return truths.includes(null) ? null : !decisive;

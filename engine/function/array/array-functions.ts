@@ -21,6 +21,7 @@ export const arrayFunctions: readonly ScalarFunction[] = [
       parameters: ['list'],
       result: INT64,
       nulls: 'propagate',
+      facts: { fails: 'never' },
       evaluate: (array) => elementsOf(array as SqlValue)?.length ?? null,
     },
   ),
@@ -155,6 +156,7 @@ function element(mode: { readonly base: 0 | 1; readonly safe: boolean }): Scalar
     parameters: ['list', INT64],
     result: elementType,
     nulls: 'propagate',
+    facts: mode.safe ? { fails: 'never' } : undefined,
     inPlace: ([lists, position]) => elementOfEach(lists!, position!, mode.base),
     evaluate: typed((array: SqlValue, position: Int64) => {
       const elements = elementsOf(array);
@@ -225,6 +227,7 @@ export function joinedArrays(name: string): ScalarOverload {
     variadic: isOperator ? undefined : 'array',
     result: listType,
     nulls: 'propagate',
+    facts: { fails: 'by size' },
     evaluate: (...arrays) => {
       const all = arrays.map((array) => elementsOf(array));
       const count = all.reduce((sum, elements) => sum + (elements?.length ?? 0), 0);

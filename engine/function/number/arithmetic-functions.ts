@@ -96,6 +96,7 @@ export const arithmeticFunctions: readonly ScalarFunction[] = [
       parameters: ['number', 'number'],
       result: FLOAT64,
       nulls: 'propagate',
+      facts: { fails: 'never' },
       evaluate: safely(typed(divideFloat64)),
       kernel: safeDivideKernel,
     },
@@ -272,6 +273,7 @@ export function safeOverload(overload: ScalarOverload): ScalarOverload {
   return {
     ...overload,
     evaluate: safely(evaluate),
+    facts: { fails: 'never' },
     evaluateTyped: evaluateTyped && ((types) => safely(evaluateTyped(types))),
     kernel: undefined,
     inPlace: undefined,

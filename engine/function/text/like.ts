@@ -1,4 +1,5 @@
 import { RE2JS } from 're2js';
+import type { SqlValue } from '../../column/value.ts';
 import { PATTERNS_KEPT_MAX, REGEX_INSTRUCTION_STEPS, REGEX_LENGTH_MAX } from '../../limits.ts';
 import { QueryError } from '../../query-error.ts';
 import { type TextMatcher, textMatcher } from '../regex/text-matcher.ts';
@@ -35,6 +36,18 @@ export function compileLike(pattern: string): LikePattern {
   }
   latest = { pattern, like };
   return like;
+}
+
+/** Whether a value is a right pattern. */
+export function isRightLike(pattern: SqlValue | undefined): boolean {
+  if (typeof pattern !== 'string') return false;
+  try {
+    compileLike(pattern);
+    return true;
+  } catch (error) {
+    if (error instanceof QueryError) return false;
+    throw error;
+  }
 }
 
 function compileNew(pattern: string): LikePattern {

@@ -1,13 +1,14 @@
 import { arrayOf, BOOL, INT64, STRING } from '../../column/type.ts';
 import { QueryError } from '../../query-error.ts';
-import { scalarFunction, textAndBytes, typed } from '../definition.ts';
+import { ofBytes, scalarFunction, textAndBytes, typed } from '../definition.ts';
 import type { FunctionDoc } from '../function-doc.ts';
 import { sameAs } from '../function-doc.ts';
+import type { Failure } from '../function-facts.ts';
 import type { Int64 } from '../number/int64.ts';
 import type { ScalarFunction, ScalarOverload } from '../scalar-function.ts';
 import { spendSteps } from '../work-meter.ts';
 import { characterCount, unitOfCharacter } from './character.ts';
-import { compileRegex } from './regular-expression.ts';
+import { compileRegex, literalOf } from './regular-expression.ts';
 import { checkTextSize } from './text-size.ts';
 
 const EXTRACT_DOC: FunctionDoc = [
@@ -15,6 +16,13 @@ const EXTRACT_DOC: FunctionDoc = [
   "REGEXP_EXTRACT('/rest/v12', r'/v(\\d+)')",
   "'12'",
 ];
+
+const REGEXP_CONTAINS: ScalarOverload = {
+  parameters: [STRING, STRING],
+  result: BOOL,
+  nulls: 'propagate',
+  evaluate: typed((text: string, pattern: string) => compileRegex(pattern).test(text)),
+};
 
 export const regexFunctions: readonly ScalarFunction[] = [
   scalarFunction(
@@ -24,12 +32,14 @@ export const regexFunctions: readonly ScalarFunction[] = [
       "REGEXP_CONTAINS('/rest/v12', r'/v\\d+')",
       'TRUE',
     ],
-    ...textAndBytes({
-      parameters: [STRING, STRING],
-      result: BOOL,
-      nulls: 'propagate',
-      evaluate: typed((text: string, pattern: string) => compileRegex(pattern).test(text)),
-    }),
+    {
+      ...REGEXP_CONTAINS,
+      // Folding has refused the wrong ones.
+      facts: {
+        fails: ([, pattern]) => (typeof pattern === 'string' ? failureOf(pattern) : 'by value'),
+      },
+    },
+    ofBytes(REGEXP_CONTAINS),
   ),
   scalarFunction('regexp_extract', EXTRACT_DOC, ...extractOverloads('REGEXP_EXTRACT')),
   scalarFunction(
@@ -75,6 +85,11 @@ export const regexFunctions: readonly ScalarFunction[] = [
     }),
   ),
 ];
+
+/** A right pattern with operators may be too large for an automaton, which a long text then needs too many steps for. */
+function failureOf(pattern: string): Failure {
+  return literalOf(pattern) === undefined ? 'by size' : 'never';
+}
 
 /** Steps it takes to find one match more, beside those for the text. */
 const MATCH_STEPS = 64;

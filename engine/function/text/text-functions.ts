@@ -4,7 +4,14 @@ import { MADE_TEXT_LENGTH_MAX } from '../../limits.ts';
 import { QueryError } from '../../query-error.ts';
 import { joinedArrays } from '../array/array-functions.ts';
 import type { Evaluate } from '../definition.ts';
-import { ofBytes, scalarFunction, textAndBytes, typed, withAlias } from '../definition.ts';
+import {
+  ofBytes,
+  scalarFunction,
+  textAndBytes,
+  typed,
+  withAlias,
+  withFacts,
+} from '../definition.ts';
 import type { Int64 } from '../number/int64.ts';
 import type { ScalarFunction, ScalarOverload } from '../scalar-function.ts';
 import { characterCount, charactersOf } from './character.ts';
@@ -19,7 +26,7 @@ export const textFunctions: readonly ScalarFunction[] = [
       "'/rest' || '/v1'",
       "'/rest/v1'",
     ],
-    ...textAndBytes(textToText([STRING, STRING], joined)),
+    ...textAndBytes(sure(textToText([STRING, STRING], joined))),
     joinedArrays('||'),
   ),
   scalarFunction(
@@ -29,40 +36,28 @@ export const textFunctions: readonly ScalarFunction[] = [
       "CONCAT('v', 1, '.', 2)",
       "'v1.2'",
     ],
-    ...textAndBytes({ ...textToText([STRING], joined), variadic: STRING }),
+    ...textAndBytes({ ...sure(textToText([STRING], joined)), variadic: STRING }),
   ),
   scalarFunction(
     'lower',
     ['The text in lower case; in BYTES only ASCII letters change.', "LOWER('GET')", "'get'"],
-    textToText(
-      [STRING],
-      typed((text: string) => text.toLowerCase()),
-    ),
-    ofBytes(
-      textToText(
-        [STRING],
-        typed((bytes: string) => bytes.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())),
-      ),
+    ...sureTexts(
+      (text) => text.toLowerCase(),
+      (bytes) => bytes.replace(/[A-Z]+/g, (letters) => letters.toLowerCase()),
     ),
   ),
   scalarFunction(
     'upper',
     ['The text in upper case; in BYTES only ASCII letters change.', "UPPER('straße')", "'STRASSE'"],
-    textToText(
-      [STRING],
-      typed((text: string) => text.toUpperCase()),
-    ),
-    ofBytes(
-      textToText(
-        [STRING],
-        typed((bytes: string) => bytes.replace(/[a-z]+/g, (letters) => letters.toUpperCase())),
-      ),
+    ...sureTexts(
+      (text) => text.toUpperCase(),
+      (bytes) => bytes.replace(/[a-z]+/g, (letters) => letters.toUpperCase()),
     ),
   ),
   scalarFunction(
     'length',
     ['The number of characters of a text, or of bytes of BYTES.', "LENGTH('añb')", '3'],
-    ...textAndBytes(textToNumber([STRING], typed(characterCount))),
+    ...textAndBytes(sure(textToNumber([STRING], typed(characterCount)))),
   ),
   ...withAlias(
     ['char_length', 'character_length'],
@@ -151,6 +146,19 @@ export const textFunctions: readonly ScalarFunction[] = [
   ),
 ];
 
+type OfText = (text: string) => string;
+
+/** A function of texts, and one of BYTES, that have a value for all. */
+function sureTexts(ofText: OfText, ofTheBytes: OfText): readonly ScalarOverload[] {
+  const [text, bytes] = [ofText, ofTheBytes].map((of) => sure(textToText([STRING], typed(of))));
+  return [text!, ofBytes(bytes!)];
+}
+
+/** An overload that has a value for all it takes. */
+function sure(overload: ScalarOverload): ScalarOverload {
+  return withFacts({ fails: 'never' }, overload);
+}
+
 function textToText(parameters: ScalarOverload['parameters'], evaluate: Evaluate): ScalarOverload {
   return { parameters, result: STRING, nulls: 'propagate', evaluate };
 }
@@ -163,7 +171,14 @@ function textToNumber(
 }
 
 function textTest(evaluate: Evaluate): readonly ScalarOverload[] {
-  return textAndBytes({ parameters: [STRING, STRING], result: BOOL, nulls: 'propagate', evaluate });
+  const overload: ScalarOverload = {
+    parameters: [STRING, STRING],
+    result: BOOL,
+    nulls: 'propagate',
+    facts: { fails: 'never' },
+    evaluate,
+  };
+  return textAndBytes(overload);
 }
 
 /** `||` and CONCAT. What joins texts to themselves again and again would outgrow all memory. */

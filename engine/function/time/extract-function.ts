@@ -22,7 +22,7 @@ import {
   extractPart,
   partFinder,
 } from './time-part.ts';
-import { localUs, zoneNamed } from './time-zone.ts';
+import { isUtcAt, localUs, zoneNamed } from './time-zone.ts';
 
 /** `extract(part, time [, zone])`, for EXTRACT(part FROM time AT TIME ZONE zone). */
 export const EXTRACT: ScalarFunction = scalarFunction(
@@ -36,6 +36,7 @@ export const EXTRACT: ScalarFunction = scalarFunction(
     ...extraction(TIMESTAMP, EXTRACTABLE_PARTS, extractPart),
     parameters: ['part', TIMESTAMP, STRING],
     optionalCount: 1,
+    facts: { fails: (constants) => (isUtcAt(2, constants) ? 'never' : 'by value') },
     evaluate: inZone(),
   },
   extraction(DATETIME, EXTRACTABLE_PARTS, extractPart),
@@ -66,6 +67,7 @@ function extraction<Value extends SqlValue>(
     parts,
     result: INT64,
     nulls: 'propagate',
+    facts: { fails: 'never' },
     evaluate: typed((part: string, value: Value) => extract(value, findPart(part))),
   };
 }

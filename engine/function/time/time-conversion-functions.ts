@@ -1,7 +1,8 @@
 import { DATE, DATETIME, INT64, type SqlType, STRING, TIME, TIMESTAMP } from '../../column/type.ts';
 import { QueryError } from '../../query-error.ts';
 import type { Evaluate } from '../definition.ts';
-import { scalarFunction, typed } from '../definition.ts';
+import { scalarFunction, typed, withFacts } from '../definition.ts';
+import type { FunctionFacts } from '../function-facts.ts';
 import { asKind } from '../json/json-kind-functions.ts';
 import type { Int64 } from '../number/int64.ts';
 import { canonicalInteger, checkedInt64, floorDivide } from '../number/int64.ts';
@@ -17,7 +18,7 @@ import {
   US_PER_MILLISECOND,
   US_PER_SECOND,
 } from './calendar.ts';
-import { instantUs, localUs, mustTimeZone, zoneNamed } from './time-zone.ts';
+import { instantUs, isUtcAt, localUs, mustTimeZone, zoneNamed } from './time-zone.ts';
 import {
   civilUs,
   formatDate,
@@ -29,6 +30,13 @@ import {
   parseTimestamp,
   timeOfDayOf,
 } from './timestamp-text.ts';
+
+const SURE: FunctionFacts = { fails: 'never' };
+
+/** In other zones a time near the ends of the years is beyond them. */
+const IN_UTC: FunctionFacts = {
+  fails: (constants) => (isUtcAt(1, constants) ? 'never' : 'by value'),
+};
 
 export const timeConversionFunctions: readonly ScalarFunction[] = [
   scalarFunction(
@@ -64,9 +72,9 @@ export const timeConversionFunctions: readonly ScalarFunction[] = [
       'DATETIME(2026, 1, 15, 12, 30, 0)',
       "DATETIME '2026-01-15 12:30:00'",
     ],
-    zoned(TIMESTAMP, DATETIME, typed(localTime)),
-    plain([DATETIME], DATETIME, typed(asItIs)),
-    plain([DATE], DATETIME, typed(midnightUs)),
+    withFacts(IN_UTC, zoned(TIMESTAMP, DATETIME, typed(localTime))),
+    withFacts(SURE, plain([DATETIME], DATETIME, typed(asItIs))),
+    withFacts(SURE, plain([DATE], DATETIME, typed(midnightUs))),
     plain([DATE, TIME], DATETIME, typed(joinUs)),
     plain([STRING], DATETIME, typed(parseDatetime)),
     plain([INT64, INT64, INT64, INT64, INT64, INT64], DATETIME, typed(datetimeOf)),
@@ -78,13 +86,16 @@ export const timeConversionFunctions: readonly ScalarFunction[] = [
       "DATE(TIMESTAMP '2026-01-15 23:30:00+00', 'Europe/Berlin')",
       "DATE '2026-01-16'",
     ],
-    zoned(
-      TIMESTAMP,
-      DATE,
-      typed((us: Int64, zone?: string) => dayOfUs(localTime(us, zone))),
+    withFacts(
+      IN_UTC,
+      zoned(
+        TIMESTAMP,
+        DATE,
+        typed((us: Int64, zone?: string) => dayOfUs(localTime(us, zone))),
+      ),
     ),
-    plain([DATETIME], DATE, typed(dayOfUs)),
-    plain([DATE], DATE, typed(asItIs)),
+    withFacts(SURE, plain([DATETIME], DATE, typed(dayOfUs))),
+    withFacts(SURE, plain([DATE], DATE, typed(asItIs))),
     plain(
       [STRING],
       DATE,
@@ -99,13 +110,16 @@ export const timeConversionFunctions: readonly ScalarFunction[] = [
       'TIME(12, 30, 0)',
       "TIME '12:30:00'",
     ],
-    zoned(
-      TIMESTAMP,
-      TIME,
-      typed((us: Int64, zone?: string) => timeOfUs(localTime(us, zone))),
+    withFacts(
+      IN_UTC,
+      zoned(
+        TIMESTAMP,
+        TIME,
+        typed((us: Int64, zone?: string) => timeOfUs(localTime(us, zone))),
+      ),
     ),
-    plain([DATETIME], TIME, typed(timeOfUs)),
-    plain([TIME], TIME, typed(asItIs)),
+    withFacts(SURE, plain([DATETIME], TIME, typed(timeOfUs))),
+    withFacts(SURE, plain([TIME], TIME, typed(asItIs))),
     plain([INT64, INT64, INT64], TIME, typed(timeOf)),
   ),
   scalarFunction(

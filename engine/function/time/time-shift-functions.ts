@@ -1,6 +1,7 @@
 import { DATE, INT64, STRING } from '../../column/type.ts';
 import { scalarFunction, typed } from '../definition.ts';
 import type { FunctionDoc } from '../function-doc.ts';
+import type { Constants, Failure } from '../function-facts.ts';
 import type { Int64 } from '../number/int64.ts';
 import { canonicalInteger } from '../number/int64.ts';
 import type { ScalarFunction, ScalarOverload } from '../scalar-function.ts';
@@ -25,7 +26,7 @@ import {
 import type { TimeType } from './time-types.ts';
 import { OF_DATE, OF_DATETIME, OF_TIME, OF_TIMESTAMP } from './time-types.ts';
 import type { TimeZone } from './time-zone.ts';
-import { instantUs, localUs, zoneNamed } from './time-zone.ts';
+import { instantUs, isUtcAt, localUs, zoneNamed } from './time-zone.ts';
 
 type Family = {
   readonly name: string;
@@ -192,6 +193,13 @@ function truncateInZone(us: Int64, part: TimePart, zone: TimeZone): Int64 {
   return canonicalInteger(BigInt(us) - (BigInt(local) - BigInt(start)));
 }
 
+/** Years begin with such a part, so that a time cut down to it is never before the first of them. */
+const STARTING_PARTS: ReadonlySet<unknown> = new Set([...FIXED_PARTS, 'MONTH', 'QUARTER', 'YEAR']);
+
+function truncationFailure(constants: Constants): Failure {
+  return STARTING_PARTS.has(constants[1]) && isUtcAt(2, constants) ? 'never' : 'by value';
+}
+
 function truncation(name: string, { type, toUs, ofUs }: TimeType): ScalarOverload {
   const { boundary: parts } = partsOf({ type, toUs, ofUs });
   const findPart = partFinder(`${name.toUpperCase()}_TRUNC`, parts);
@@ -202,6 +210,7 @@ function truncation(name: string, { type, toUs, ofUs }: TimeType): ScalarOverloa
       parts,
       result: type,
       nulls: 'propagate',
+      facts: { fails: truncationFailure },
       evaluate: typed((us: Int64, part: string, zone?: string) =>
         truncateInZone(us, findPart(part), zoneNamed(zone)),
       ),
@@ -213,6 +222,7 @@ function truncation(name: string, { type, toUs, ofUs }: TimeType): ScalarOverloa
     parts,
     result: type,
     nulls: 'propagate',
+    facts: { fails: truncationFailure },
     evaluate: typed((value: Int64, part: string) => ofUs(truncateUs(toUs(value), findPart(part)))),
     kernel: type.kind === 'DATE' ? undefined : truncateKernel,
   };

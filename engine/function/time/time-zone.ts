@@ -1,5 +1,6 @@
 import { TIME_ZONES_MAX, ZONE_SLOTS_MAX } from '../../limits.ts';
 import { QueryError } from '../../query-error.ts';
+import type { Constants } from '../function-facts.ts';
 import type { Int64 } from '../number/int64.ts';
 import { addInt64, floorDivide, subtractInt64 } from '../number/int64.ts';
 import {
@@ -29,6 +30,14 @@ export const UTC_NAMES: ReadonlySet<string> = new Set([
   'zulu',
   'utc+0',
 ]);
+/** Whether the argument of a call at `index`, a zone, is left out or is UTC. */
+export function isUtcAt(index: number, constants: Constants): boolean {
+  const zone = constants[index];
+  return (
+    index >= constants.length || (typeof zone === 'string' && UTC_NAMES.has(zone.toLowerCase()))
+  );
+}
+
 const OFFSET = /^(?:UTC)?([+-])(?:(\d{2})(\d{2})|(\d{1,2})(?::(\d{1,2}))?)$/;
 const OFFSET_HOURS_MAX = 14;
 

@@ -1,27 +1,15 @@
 import type { SqlType } from '../../column/type.ts';
-import type { SqlValue } from '../../column/value.ts';
-import { containedText, validLike } from '../evaluator/contains.ts';
+import type { Failure } from '../../function/function-facts.ts';
+import { type Call, failureOf } from '../call-facts.ts';
 import type { Expression, Subquery } from '../expression.ts';
 import { childrenOf, columnsOf, isLiteral, isUnsettled, subqueriesIn } from '../expression-walk.ts';
 import { latePatternTest, lateTest } from '../late-texts.ts';
 import type { AggregateCall, LogicalPlan } from '../logical-plan.ts';
 import { expressionsOf, inputsOf } from './plan-walk.ts';
-import { isUtc } from './time-steps.ts';
-
-type Call = Expression & { op: 'call' };
-
-/** Functions that give a value, or NULL, for whatever they are called with. */
-const NEVER_FAILING: ReadonlySet<string> = new Set([
-  ...['and', 'or', 'not', 'is_null', 'is_true', 'is_false'],
-  ...['=', '!=', '<', '<=', '>', '>=', 'is_distinct', 'in', 'in_array'],
-  ...['strpos', 'starts_with', 'ends_with', 'lower', 'upper', 'length', '||', 'concat'],
-  ...['array_length', 'array_safe_offset', 'array_safe_ordinal'],
-  ...['safe_divide', 'safe_add', 'safe_subtract', 'safe_multiply', 'safe_negate'],
-]);
 
 /** Whether the evaluation of some row might raise an error; true when in doubt. */
 export function canFail(expression: Expression): boolean {
-  return someCanFail(expression, isKnownTest);
+  return someCanFail(expression, 'never');
 }
 
 /**
@@ -30,25 +18,28 @@ export function canFail(expression: Expression): boolean {
  * refused, for a text of a length that no event has by chance.
  */
 export function canFailByValue(expression: Expression): boolean {
-  return someCanFail(expression, (call) => isKnownTest(call) || isRightPattern(call));
+  return someCanFail(expression, 'by size');
 }
 
-function someCanFail(expression: Expression, isSure: (call: Call) => boolean): boolean {
+/** The worst failure that is none. */
+type Worst = Exclude<Failure, 'by value'>;
+
+function someCanFail(expression: Expression, worst: Worst): boolean {
   switch (expression.op) {
     case 'apply':
     case 'deferred-value':
       return true;
     case 'subquery':
-      return subqueryCanFail(expression, isSure);
+      return subqueryCanFail(expression, worst);
     case 'cast':
       if (!expression.safe && !takesAll(expression.input.type, expression.type)) return true;
       break;
     case 'call':
-      if (!neverFails(expression) && !isSure(expression)) return !isLateConstant(expression);
+      if (isBeyond(lateFailureOf(expression), worst)) return !isLateConstant(expression);
       break;
     default:
   }
-  return childrenOf(expression).some((child) => someCanFail(child, isSure));
+  return childrenOf(expression).some((child) => someCanFail(child, worst));
 }
 
 /**
@@ -59,48 +50,14 @@ function isLateConstant(call: Call): boolean {
   return isUnsettled(call) && columnsOf(call).size === 0 && subqueriesIn(call).length === 0;
 }
 
-function isKnownTest(call: Call): boolean {
-  const isLike = call.name === 'like' && isRightLike(call.arguments[1]);
-  return isLike || containedText(call) !== undefined || lateTest(call) !== undefined;
+/** A late text takes part in tests that do not fail, or for an expression that is right (`lateTextKind`). */
+function lateFailureOf(call: Call): Failure {
+  if (lateTest(call) !== undefined) return 'never';
+  return latePatternTest(call) === undefined ? failureOf(call) : 'by size';
 }
 
-function isRightLike(pattern: Expression | undefined): boolean {
-  const isText = pattern?.op === 'literal' && typeof pattern.value === 'string';
-  return isText && validLike(pattern.value as string) !== undefined;
-}
-
-/** `REGEXP_CONTAINS(input, 'pattern')`: folding has refused the wrong ones. */
-function isRightPattern(call: Call): boolean {
-  if (latePatternTest(call) !== undefined) return true;
-  const [input, pattern] = call.arguments;
-  const isText = input?.type.kind === 'STRING' && pattern?.op === 'literal';
-  return call.name === 'regexp_contains' && isText;
-}
-
-function neverFails({ name, arguments: [first, second, third] }: Call): boolean {
-  switch (name) {
-    case 'date':
-    case 'datetime':
-    case 'time':
-      return first !== undefined && IS_TIME.has(first.type.kind) && isUtc(second);
-    case 'timestamp_trunc':
-    case 'datetime_trunc':
-    case 'date_trunc':
-      return isStartWithinYears(second) && isUtc(third);
-    case 'extract':
-      return first?.op === 'literal' && third === undefined;
-    default:
-      return NEVER_FAILING.has(name) || name.startsWith('safe.');
-  }
-}
-
-/** Years begin with such a part, so that a time cut down to it is never before the first of them. */
-const STARTING_PARTS: ReadonlySet<SqlValue> = new Set([
-  ...['MICROSECOND', 'MILLISECOND', 'SECOND', 'MINUTE', 'HOUR', 'DAY', 'MONTH', 'QUARTER', 'YEAR'],
-]);
-
-function isStartWithinYears(part: Expression | undefined): boolean {
-  return part?.op === 'literal' && STARTING_PARTS.has(part.value);
+function isBeyond(failure: Failure, worst: Worst): boolean {
+  return failure === 'by value' || (failure === 'by size' && worst === 'never');
 }
 
 const IS_TIME: ReadonlySet<string> = new Set(['TIMESTAMP', 'DATETIME', 'DATE', 'TIME']);
@@ -137,18 +94,18 @@ const NEVER_FAILING_AGGREGATES: ReadonlySet<string> = new Set([
   ...['count', 'countif', 'min', 'max', 'any_value', 'logical_and', 'logical_or'],
 ]);
 
-function subqueryCanFail(subquery: Subquery, isSure: (call: Call) => boolean): boolean {
+function subqueryCanFail(subquery: Subquery, worst: Worst): boolean {
   const { form, input, captures, plan } = subquery;
   if (form === 'scalar' && !hasOneRowAtMost(plan)) return true;
   const outside = [...captures.map(({ expression }) => expression), ...(input ? [input] : [])];
-  return outside.some((each) => someCanFail(each, isSure)) || planCanFail(plan, isSure);
+  return outside.some((each) => someCanFail(each, worst)) || planCanFail(plan, worst);
 }
 
-function planCanFail(plan: LogicalPlan, isSure: (call: Call) => boolean): boolean {
+function planCanFail(plan: LogicalPlan, worst: Worst): boolean {
   if (plan.op === 'window') return true;
   if (plan.op === 'aggregate' && !plan.aggregates.every(({ call }) => hasValue(call))) return true;
-  if (expressionsOf(plan).some((each) => someCanFail(each, isSure))) return true;
-  return inputsOf(plan).some((input) => planCanFail(input, isSure));
+  if (expressionsOf(plan).some((each) => someCanFail(each, worst))) return true;
+  return inputsOf(plan).some((input) => planCanFail(input, worst));
 }
 
 function hasValue({ name }: AggregateCall): boolean {

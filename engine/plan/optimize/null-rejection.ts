@@ -1,3 +1,4 @@
+import { isNullWhenNull } from '../call-facts.ts';
 import type { ColumnId, Expression } from '../expression.ts';
 
 /**
@@ -26,13 +27,6 @@ export function rejectsNulls(condition: Expression, columns: ReadonlySet<ColumnI
   }
 }
 
-/** Functions whose result is NULL as soon as one argument is. */
-const STRICT: ReadonlySet<string> = new Set([
-  ...['=', '!=', '<', '<=', '>', '>=', 'like', 'not'],
-  ...['+', '-', '*', '/', '||', 'lower', 'upper', 'length', 'strpos'],
-  ...['starts_with', 'ends_with', 'regexp_contains', 'timestamp_trunc'],
-]);
-
 /** Whether an expression is NULL in each row in which the columns are. */
 function isNullOf(expression: Expression, columns: ReadonlySet<ColumnId>): boolean {
   switch (expression.op) {
@@ -46,7 +40,7 @@ function isNullOf(expression: Expression, columns: ReadonlySet<ColumnId>): boole
     case 'call':
       if (expression.name === 'in') return isNullOf(expression.arguments[0]!, columns);
       return (
-        STRICT.has(expression.name) && expression.arguments.some((each) => isNullOf(each, columns))
+        expression.arguments.some((each) => isNullOf(each, columns)) && isNullWhenNull(expression)
       );
     default:
       return false;

@@ -61,7 +61,7 @@ function truncationStep(time: Expression, part: Expression): Step | undefined {
 }
 
 /** Whether a zone is left out, or is UTC. */
-export function isUtc(zone: Expression | undefined): boolean {
+function isUtc(zone: Expression | undefined): boolean {
   if (zone === undefined) return true;
   return (
     isLiteral(zone) && typeof zone.value === 'string' && UTC_NAMES.has(zone.value.toLowerCase())
