@@ -14,7 +14,7 @@ export type FunctionFacts = {
   readonly timeStep?: (constants: Constants) => TimeStep | undefined;
   /** For an overload of a TIMESTAMP first: the microseconds that it adds to it. */
   readonly addedUs?: (constants: Constants) => number | undefined;
-  /** For an overload that makes a list of times: the buckets in it, where they lie one after the other up to the clock. */
+  /** For an overload of the clock last that makes a list of times: the buckets that these are the starts of. */
   readonly buckets?: (constants: Constants) => TimeBuckets | undefined;
   /** The second argument is a regular expression: `tested`, where the result is whether the first has a match. */
   readonly regex?: 'tested' | 'used';
@@ -37,8 +37,13 @@ export type TimeStep = {
   readonly widthUs?: number | undefined;
 };
 
-/** The parts of one length from so many microseconds before the clock until now. */
-export type TimeBuckets = { readonly count: number; readonly unit: string; readonly step: string };
+/** All parts of one length, from the one in which some units before the clock lie, to that of the clock. */
+export type TimeBuckets = {
+  readonly start: { readonly count: number; readonly part: string };
+  readonly part: string;
+  readonly widthUs: number;
+  readonly count: number;
+};
 
 /**
  * What is true of a string that a test holds for: it is the text, or has it at its start, its end or anywhere. Of `general`

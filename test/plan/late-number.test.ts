@@ -69,7 +69,7 @@ test('weeks, zones and what is no literal are left to the functions', () => {
   for (const expression of [
     call('timestamp_trunc', [CLOCK, text('WEEK')]),
     call('timestamp_trunc', [CLOCK, text('DAY'), text('Europe/Berlin')]),
-    call('timestamp_sub', [CLOCK, CLOCK, text('DAY')]),
+    call('timestamp_sub', [CLOCK, { op: 'column', type: INT64, id: 1 }, text('DAY')]),
     call('timestamp_sub', [CLOCK, count(1), text('MONTH')]),
   ]) {
     equal(lateNumberOf(expression, indexOf), undefined);

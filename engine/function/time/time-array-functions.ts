@@ -2,6 +2,7 @@ import { arrayOf, INT64, STRING, TIMESTAMP } from '../../column/type.ts';
 import { GENERATED_ARRAY_MAX } from '../../limits.ts';
 import { QueryError } from '../../query-error.ts';
 import { scalarFunction, typed } from '../definition.ts';
+import type { Constants, TimeBuckets } from '../function-facts.ts';
 import type { Int64 } from '../number/int64.ts';
 import { canonicalInteger, floorDivide } from '../number/int64.ts';
 import type { ScalarFunction } from '../scalar-function.ts';
@@ -46,6 +47,7 @@ export const timeArrayFunctions: readonly ScalarFunction[] = [
       parameters: [INT64, STRING, TIMESTAMP],
       result: arrayOf(TIMESTAMP),
       nulls: 'propagate',
+      facts: { buckets: bucketsOf },
       evaluate: typed((count: Int64, window: string, nowUs: Int64) =>
         timesOf(truncatedSeries(count, window, nowUs)),
       ),
@@ -58,6 +60,23 @@ export const timeArrayFunctions: readonly ScalarFunction[] = [
 
 /** Words of the window's unit and step, the shortest first. */
 const WINDOW_UNITS = ['second', 'minute', 'hour', 'day'];
+
+/** Two at least, the first of the unit before the last. */
+function bucketsOf([count, window]: Constants): TimeBuckets | undefined {
+  if (typeof count !== 'number' || typeof window !== 'string') return undefined;
+  const words = window.toLowerCase().split('_');
+  if (words.length !== 2 || !words.every((word) => WINDOW_UNITS.includes(word))) return undefined;
+  const [unit, step] = words.map((word) => findWindowPart(word)) as [TimePart, TimePart];
+  const [unitUs, stepUs] = [unit, step].map((part) => fixedPartUs(part.unit)) as [number, number];
+  const stepCount = (count * unitUs) / stepUs;
+  if (!(stepCount >= 1) || unitUs < stepUs) return undefined;
+  return {
+    start: { count, part: unit.name },
+    part: step.name,
+    widthUs: stepUs,
+    count: stepCount + 1,
+  };
+}
 
 /** `trunc(now - count units, step)` to `trunc(now, step)`, one per step (contract §3). */
 function truncatedSeries(count: Int64, window: string, nowUs: Int64): Series {

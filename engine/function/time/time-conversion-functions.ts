@@ -2,7 +2,7 @@ import { DATE, DATETIME, INT64, type SqlType, STRING, TIME, TIMESTAMP } from '..
 import { QueryError } from '../../query-error.ts';
 import type { Evaluate } from '../definition.ts';
 import { scalarFunction, typed, withFacts } from '../definition.ts';
-import type { FunctionFacts } from '../function-facts.ts';
+import type { FunctionFacts, TimeStep } from '../function-facts.ts';
 import { asKind } from '../json/json-kind-functions.ts';
 import type { Int64 } from '../number/int64.ts';
 import { canonicalInteger, checkedInt64, floorDivide } from '../number/int64.ts';
@@ -33,10 +33,17 @@ import {
 
 const SURE: FunctionFacts = { fails: 'never' };
 
-/** In other zones a time near the ends of the years is beyond them. */
-const IN_UTC: FunctionFacts = {
-  fails: (constants) => (isUtcAt(1, constants) ? 'never' : 'by value'),
-};
+/** From a TIMESTAMP to a DATE and a DATETIME, as clocks show it in UTC. */
+export const DATE_STEP: TimeStep = { firstUs: midnightUs };
+export const DATETIME_STEP: TimeStep = { firstUs: (us) => us };
+
+/** In other zones a time near the ends of the years is beyond them, and clocks are put back. */
+function inUtc(timeStep?: TimeStep): FunctionFacts {
+  return {
+    fails: (constants) => (isUtcAt(1, constants) ? 'never' : 'by value'),
+    timeStep: (constants) => (isUtcAt(1, constants) ? timeStep : undefined),
+  };
+}
 
 export const timeConversionFunctions: readonly ScalarFunction[] = [
   scalarFunction(
@@ -72,7 +79,7 @@ export const timeConversionFunctions: readonly ScalarFunction[] = [
       'DATETIME(2026, 1, 15, 12, 30, 0)',
       "DATETIME '2026-01-15 12:30:00'",
     ],
-    withFacts(IN_UTC, zoned(TIMESTAMP, DATETIME, typed(localTime))),
+    withFacts(inUtc(DATETIME_STEP), zoned(TIMESTAMP, DATETIME, typed(localTime))),
     withFacts(SURE, plain([DATETIME], DATETIME, typed(asItIs))),
     withFacts(SURE, plain([DATE], DATETIME, typed(midnightUs))),
     plain([DATE, TIME], DATETIME, typed(joinUs)),
@@ -87,7 +94,7 @@ export const timeConversionFunctions: readonly ScalarFunction[] = [
       "DATE '2026-01-16'",
     ],
     withFacts(
-      IN_UTC,
+      inUtc(DATE_STEP),
       zoned(
         TIMESTAMP,
         DATE,
@@ -111,7 +118,7 @@ export const timeConversionFunctions: readonly ScalarFunction[] = [
       "TIME '12:30:00'",
     ],
     withFacts(
-      IN_UTC,
+      inUtc(),
       zoned(
         TIMESTAMP,
         TIME,

@@ -1,13 +1,13 @@
 import { DATE, INT64, STRING } from '../../column/type.ts';
 import { scalarFunction, typed } from '../definition.ts';
 import type { FunctionDoc } from '../function-doc.ts';
-import type { Constants, Failure } from '../function-facts.ts';
+import type { Constants, Failure, TimeStep } from '../function-facts.ts';
 import type { Int64 } from '../number/int64.ts';
 import { canonicalInteger } from '../number/int64.ts';
 import type { ScalarFunction, ScalarOverload } from '../scalar-function.ts';
 import { checkedDay } from './calendar.ts';
 import { truncateKernel } from './time-kernels.ts';
-import type { TimePart } from './time-part.ts';
+import type { TimePart, TimeUnit } from './time-part.ts';
 import {
   ADDABLE_PARTS,
   addParts,
@@ -20,6 +20,7 @@ import {
   LAST_DAY_PARTS,
   lastDayOf,
   partFinder,
+  startAtOrAfter,
   truncateUs,
   wholePartsBetween,
 } from './time-part.ts';
@@ -200,6 +201,15 @@ function truncationFailure(constants: Constants): Failure {
   return STARTING_PARTS.has(constants[1]) && isUtcAt(2, constants) ? 'never' : 'by value';
 }
 
+function truncationStep(constants: Constants, findPart: FindPart): TimeStep | undefined {
+  const [, name] = constants;
+  if (typeof name !== 'string' || !isUtcAt(2, constants)) return undefined;
+  const part = findPart(name);
+  return { firstUs: (us) => startAtOrAfter(us, part), widthUs: fixedPartUs(part.unit) };
+}
+
+type FindPart = (name: string) => TimePart;
+
 function truncation(name: string, { type, toUs, ofUs }: TimeType): ScalarOverload {
   const { boundary: parts } = partsOf({ type, toUs, ofUs });
   const findPart = partFinder(`${name.toUpperCase()}_TRUNC`, parts);
@@ -210,7 +220,10 @@ function truncation(name: string, { type, toUs, ofUs }: TimeType): ScalarOverloa
       parts,
       result: type,
       nulls: 'propagate',
-      facts: { fails: truncationFailure },
+      facts: {
+        fails: truncationFailure,
+        timeStep: (constants) => truncationStep(constants, findPart),
+      },
       evaluate: typed((us: Int64, part: string, zone?: string) =>
         truncateInZone(us, findPart(part), zoneNamed(zone)),
       ),
@@ -237,11 +250,21 @@ function shift(name: string, { type, toUs, ofUs }: TimeType, sign: 1n | -1n): Sc
     parts,
     result: type,
     nulls: 'propagate',
+    facts:
+      type.kind === 'TIMESTAMP'
+        ? { addedUs: (constants) => addedUs(constants, Number(sign)) }
+        : undefined,
     evaluate: typed((value: Int64, amount: Int64, part: string) => {
       const signed = sign === 1n ? amount : canonicalInteger(-BigInt(amount));
       return ofUs(addParts(toUs(value), signed, findPart(part)));
     }),
   };
+}
+
+function addedUs([, amount, part]: Constants, sign: number): number | undefined {
+  const lengthUs = typeof part === 'string' ? fixedPartUs(part as TimeUnit) : undefined;
+  const isWhole = typeof amount === 'number' && Number.isInteger(amount);
+  return isWhole && lengthUs !== undefined ? sign * amount * lengthUs : undefined;
 }
 
 /** Of instants whole parts are counted, without the fraction; of others the boundaries between. */

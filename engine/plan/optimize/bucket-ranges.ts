@@ -1,5 +1,5 @@
 import { BOOL, TIMESTAMP } from '../../column/type.ts';
-import { fixedPartUs, type TimeUnit } from '../../function/time/time-part.ts';
+import { constantsOf, factsOf } from '../call-facts.ts';
 import type { Expression } from '../expression.ts';
 import { isLiteral } from '../expression-walk.ts';
 import type { LogicalPlan } from '../logical-plan.ts';
@@ -17,13 +17,12 @@ export function bucketListsAsRanges(plan: LogicalPlan): LogicalPlan {
 function bucketRange(expression: Expression): Expression | undefined {
   if (expression.op !== 'call' || expression.name !== 'in') return undefined;
   const [tested, ...list] = expression.arguments as readonly [Expression, ...Expression[]];
-  if (tested.op !== 'call' || tested.name !== 'timestamp_trunc') return undefined;
-  const [timestamp, part, zone] = tested.arguments as readonly Expression[];
-  if (zone !== undefined || part === undefined || !isLiteral(part)) return undefined;
+  if (tested.op !== 'call') return undefined;
   // Units of one length only: months have none, nor weeks, which begin on a day of choice.
-  const unitUs = fixedPartUs(part.value as TimeUnit);
+  const unitUs = factsOf(tested).timeStep?.(constantsOf(tested))?.widthUs;
   const window = unitUs === undefined ? undefined : windowOf(list, unitUs);
   if (window === undefined) return undefined;
+  const [timestamp] = tested.arguments;
   const terms = [compare('>=', timestamp!, window.startUs), compare('<', timestamp!, window.endUs)];
   return { op: 'call', type: BOOL, name: 'and', arguments: terms };
 }

@@ -1,8 +1,8 @@
 import { BOOL, INT64, STRING, TIMESTAMP } from '../../column/type.ts';
-import { fixedPartUs, type TimeUnit } from '../../function/time/time-part.ts';
 import { FOLDED_ELEMENTS_MAX } from '../../limits.ts';
+import { constantsOf, factsOf } from '../call-facts.ts';
 import type { Column, ColumnId, Expression } from '../expression.ts';
-import { conjunctsOf, isLiteral } from '../expression-walk.ts';
+import { conjunctsOf } from '../expression-walk.ts';
 import type { Join, LogicalPlan } from '../logical-plan.ts';
 import { joinAsConditions } from './join-with-rows.ts';
 import { rewritePlan } from './plan-walk.ts';
@@ -21,7 +21,7 @@ export function lateBucketsAsBounds(plan: LogicalPlan): LogicalPlan {
 /** Buckets of one unit without a gap, as the expressions of the first and the last. */
 type LateBuckets = {
   readonly element: Column;
-  readonly unit: string;
+  readonly widthUs: number;
   readonly first: Expression;
   readonly last: Expression;
 };
@@ -33,9 +33,9 @@ function boundedJoin(join: Join): LogicalPlan {
   const buckets = left ?? lateBucketsOf(join.right);
   if (buckets === undefined) return join;
   const other = left === undefined ? join.left : join.right;
-  const { element, unit, first, last } = buckets;
+  const { element, widthUs, first, last } = buckets;
   const bounded = joinAsConditions(join, { other, element }, (time) =>
-    truncationUnit(time, other) === unit
+    truncationUs(time, other) === widthUs
       ? [compare('>=', time, first), compare('<=', time, last)]
       : undefined,
   );
@@ -57,45 +57,28 @@ function lateBucketsOf(plan: LogicalPlan): LateBuckets | undefined {
   return ends === undefined ? undefined : { ...ends, element: plan.element };
 }
 
-/** Those of the function's windows. */
-const UNITS: ReadonlySet<string> = new Set(['SECOND', 'MINUTE', 'HOUR', 'DAY']);
-
-/**
- * `GENERATE_TIMESTAMP_TRUNC_ARRAY(count, 'unit_step')` as the function has it: one time for each step, from
- * the one `count` units ago. Two at least, and no more than a plan would have as its rows.
- */
+/** The ends of a list of buckets until now, no more than a plan would have as its rows. */
 function endsOf(array: Expression): Omit<LateBuckets, 'element'> | undefined {
-  if (array.op !== 'call' || array.name !== 'generate_timestamp_trunc_array') return undefined;
-  const [count, window, now] = array.arguments as readonly [Expression, Expression, Expression];
-  if (now.op !== 'now' || !isLiteral(count) || !isLiteral(window)) return undefined;
-  if (typeof count.value !== 'number' || typeof window.value !== 'string') return undefined;
-  const [unit = '', step = '', ...more] = window.value.toUpperCase().split('_');
-  if (!UNITS.has(unit) || !UNITS.has(step) || more.length > 0) return undefined;
-  const [unitUs, stepUs] = [unit, step].map((name) => fixedPartUs(name as TimeUnit)!) as [
-    number,
-    number,
-  ];
-  const steps = (count.value * unitUs) / stepUs;
-  if (!(steps >= 1) || unitUs < stepUs || steps + 1 > FOLDED_ELEMENTS_MAX) return undefined;
-  const start = call('timestamp_sub', [now, literal(count.value), text(unit)]);
+  const now = array.op === 'call' ? array.arguments.at(-1) : undefined;
+  if (array.op !== 'call' || now?.op !== 'now') return undefined;
+  const buckets = factsOf(array).buckets?.(constantsOf(array));
+  if (buckets === undefined || buckets.count > FOLDED_ELEMENTS_MAX) return undefined;
+  const { start, part, widthUs } = buckets;
+  const first = call('timestamp_sub', [now, literal(start.count), text(start.part)]);
   return {
-    unit: step,
-    first: call('timestamp_trunc', [start, text(step)]),
-    last: call('timestamp_trunc', [now, text(step)]),
+    widthUs,
+    first: call('timestamp_trunc', [first, text(part)]),
+    last: call('timestamp_trunc', [now, text(part)]),
   };
 }
 
-/** The unit that a time was truncated to, where that is known: in an expression, or in a projection below. */
-function truncationUnit(time: Expression, plan: LogicalPlan): string | undefined {
+/** The length of the units that a time was truncated to, where that is known: in an expression, or in a projection below. */
+function truncationUs(time: Expression, plan: LogicalPlan): number | undefined {
   if (time.op === 'column') {
     const made = definitionOf(time.id, plan);
-    return made === undefined ? undefined : truncationUnit(made.expression, made.input);
+    return made === undefined ? undefined : truncationUs(made.expression, made.input);
   }
-  if (time.op !== 'call' || time.name !== 'timestamp_trunc') return undefined;
-  const [, part, zone] = time.arguments;
-  return zone === undefined && part !== undefined && isLiteral(part)
-    ? String(part.value)
-    : undefined;
+  return time.op === 'call' ? factsOf(time).timeStep?.(constantsOf(time))?.widthUs : undefined;
 }
 
 /** The expression that a column was projected from, below row-wise operators. */
