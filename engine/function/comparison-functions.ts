@@ -106,7 +106,10 @@ export const comparisonFunctions: readonly ScalarFunction[] = [
       parameters: [STRING, STRING],
       result: BOOL,
       nulls: 'propagate',
-      facts: { fails: ([, pattern]) => (isRightLike(pattern) ? 'never' : 'by value') },
+      facts: {
+        fails: ([, pattern]) => (isRightLike(pattern) ? 'never' : 'by value'),
+        textTest: compileLike,
+      },
       evaluate: typed((text: string, pattern: string) => compileLike(pattern).matches(text)),
     }),
   ),

@@ -5,6 +5,7 @@ import { compileRegex, literalOf } from '../function/text/regular-expression.ts'
 import { WorkBudget } from '../function/work-meter.ts';
 import { FOLDING_STEPS_MAX } from '../limits.ts';
 import { QueryError } from '../query-error.ts';
+import { type Call, factsOf } from './call-facts.ts';
 import type { Expression } from './expression.ts';
 import { childrenOf, columnsOf, rewrite } from './expression-walk.ts';
 import type { LogicalPlan, TimeWindow } from './logical-plan.ts';
@@ -97,7 +98,7 @@ function useOf(parameter: Expression, above: Expression): LateTextUse | undefine
   const other = first === parameter ? second : first;
   if (other === undefined || other === parameter || columnsOf(other).size === 0) return undefined;
   if (above.name === '=') return 'text';
-  return above.name === 'regexp_contains' && second === parameter ? 'pattern' : undefined;
+  return second === parameter && testsRegex(above) ? 'pattern' : undefined;
 }
 
 /**
@@ -205,18 +206,21 @@ export function lateTest(term: Expression): LateTest | undefined {
   const [left, right] = term.arguments;
   if (left === undefined || right === undefined) return undefined;
   const isEqual = term.name === '=';
-  if (!isEqual && term.name !== 'regexp_contains') return undefined;
   if (isEqual && isLateText(left)) return { input: right, parameter: left.name.toLowerCase() };
   if (!isLateText(right) || left.type.kind !== 'STRING') return undefined;
-  if (!isEqual && right.isPattern === true) return undefined;
+  if (!isEqual && (right.isPattern === true || !testsRegex(term))) return undefined;
   return { input: left, parameter: right.name.toLowerCase() };
+}
+
+function testsRegex(call: Call): boolean {
+  return factsOf(call).regex === 'tested';
 }
 
 /** The late text that is a pattern with operators and is looked for in `input`. */
 export function latePatternTest(term: Expression): LateTest | undefined {
-  if (term.op !== 'call' || term.name !== 'regexp_contains') return undefined;
+  if (term.op !== 'call') return undefined;
   const [input, pattern] = term.arguments;
   if (input?.type.kind !== 'STRING' || pattern === undefined) return undefined;
-  if (!isLateText(pattern) || pattern.isPattern !== true) return undefined;
+  if (!isLateText(pattern) || pattern.isPattern !== true || !testsRegex(term)) return undefined;
   return { input, parameter: pattern.name.toLowerCase() };
 }

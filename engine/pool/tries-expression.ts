@@ -1,4 +1,5 @@
-import { containedText } from '../plan/evaluator/contains.ts';
+import { factsOf } from '../plan/call-facts.ts';
+import { knownTest } from '../plan/evaluator/text-test.ts';
 import type { Expression } from '../plan/expression.ts';
 import type { PhysicalPlan } from '../plan/physical-plan.ts';
 import { someExpression } from '../plan/physical-walk.ts';
@@ -26,6 +27,6 @@ function hasExpression(plan: PhysicalPlan): boolean {
 }
 
 function isExpressionTest(node: Expression): boolean {
-  if (node.op !== 'call' || node.name !== 'regexp_contains') return false;
-  return node.arguments[1]?.op === 'literal' && containedText(node) === undefined;
+  if (node.op !== 'call' || node.arguments[1]?.op !== 'literal') return false;
+  return factsOf(node).regex === 'tested' && knownTest(node)?.test.kind !== 'contains';
 }

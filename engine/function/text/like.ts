@@ -2,6 +2,7 @@ import { RE2JS } from 're2js';
 import type { SqlValue } from '../../column/value.ts';
 import { PATTERNS_KEPT_MAX, REGEX_INSTRUCTION_STEPS, REGEX_LENGTH_MAX } from '../../limits.ts';
 import { QueryError } from '../../query-error.ts';
+import type { TextTest } from '../function-facts.ts';
 import { type TextMatcher, textMatcher } from '../regex/text-matcher.ts';
 import { spendSteps } from '../work-meter.ts';
 import { LONE_SURROGATE } from './regular-expression.ts';
@@ -9,17 +10,9 @@ import { holdsText, indexOfText } from './text-places.ts';
 
 /**
  * A LIKE pattern: `%` is any text, `_` one code point, a backslash takes the next character as it
- * is. `kind` says what it comes to: the whole text, its start, its end or any part is `text`, or
- * (`general`) something that only `matches` tells. `%` alone is `contains` of the empty text.
+ * is. `%` alone is `contains` of the empty text. A pattern too long for RE2 has no matcher.
  */
-export type LikePattern = {
-  readonly kind: 'equals' | 'prefix' | 'suffix' | 'contains' | 'general';
-  /** Empty for `general`. */
-  readonly text: string;
-  readonly matches: (value: string) => boolean;
-  /** The same as RE2 says it, for strings where they lie; `undefined`: it is too long for that. */
-  readonly matcher: () => TextMatcher | undefined;
-};
+export type LikePattern = TextTest & { readonly matches: (value: string) => boolean };
 
 const compiled = new Map<string, LikePattern>();
 let latest: { readonly pattern: string; readonly like: LikePattern } | undefined;

@@ -1,9 +1,9 @@
 import { arrayOf, BOOL, INT64, STRING } from '../../column/type.ts';
 import { QueryError } from '../../query-error.ts';
-import { ofBytes, scalarFunction, textAndBytes, typed } from '../definition.ts';
+import { ofBytes, scalarFunction, textAndBytes, typed, withFacts } from '../definition.ts';
 import type { FunctionDoc } from '../function-doc.ts';
 import { sameAs } from '../function-doc.ts';
-import type { Failure } from '../function-facts.ts';
+import type { Failure, FunctionFacts, TextTest } from '../function-facts.ts';
 import type { Int64 } from '../number/int64.ts';
 import type { ScalarFunction, ScalarOverload } from '../scalar-function.ts';
 import { spendSteps } from '../work-meter.ts';
@@ -24,7 +24,9 @@ const REGEXP_CONTAINS: ScalarOverload = {
   evaluate: typed((text: string, pattern: string) => compileRegex(pattern).test(text)),
 };
 
-export const regexFunctions: readonly ScalarFunction[] = [
+const TESTED: FunctionFacts = { regex: 'tested' };
+
+const functions: readonly ScalarFunction[] = [
   scalarFunction(
     'regexp_contains',
     [
@@ -34,12 +36,15 @@ export const regexFunctions: readonly ScalarFunction[] = [
     ],
     {
       ...REGEXP_CONTAINS,
-      // Folding has refused the wrong ones.
       facts: {
+        ...TESTED,
+        textTest: regexTest,
+        // Folding has refused the wrong ones.
+
         fails: ([, pattern]) => (typeof pattern === 'string' ? failureOf(pattern) : 'by value'),
       },
     },
-    ofBytes(REGEXP_CONTAINS),
+    ofBytes({ ...REGEXP_CONTAINS, facts: TESTED }),
   ),
   scalarFunction('regexp_extract', EXTRACT_DOC, ...extractOverloads('REGEXP_EXTRACT')),
   scalarFunction(
@@ -85,6 +90,22 @@ export const regexFunctions: readonly ScalarFunction[] = [
     }),
   ),
 ];
+
+/** All of them have the pattern as their second argument. */
+export const regexFunctions: readonly ScalarFunction[] = functions.map((each) => ({
+  ...each,
+  overloads: each.overloads.map((overload) =>
+    withFacts({ regex: 'used', ...overload.facts }, overload),
+  ),
+}));
+
+/** A pattern without operators is a text that is looked for. */
+function regexTest(pattern: string): TextTest {
+  const matcher = () => compileRegex(pattern);
+  const text = literalOf(pattern);
+  if (text === undefined) return { kind: 'general', text: '', matcher };
+  return { kind: 'contains', text, matcher };
+}
 
 /** A right pattern with operators may be too large for an automaton, which a long text then needs too many steps for. */
 function failureOf(pattern: string): Failure {

@@ -18,7 +18,7 @@ export const searchFunctions: readonly ScalarFunction[] = [
       parameters: [STRING, STRING],
       result: INT64,
       nulls: 'propagate',
-      facts: { fails: 'never' },
+      facts: { fails: 'never', isPosition: true },
       evaluate: typed(positionOf),
     }),
   ),

@@ -12,9 +12,13 @@ import {
   withAlias,
   withFacts,
 } from '../definition.ts';
+import type { TextTest } from '../function-facts.ts';
 import type { Int64 } from '../number/int64.ts';
+import type { TextMatcher } from '../regex/text-matcher.ts';
 import type { ScalarFunction, ScalarOverload } from '../scalar-function.ts';
 import { characterCount, charactersOf } from './character.ts';
+import { compileLike } from './like.ts';
+import { LONE_SURROGATE } from './regular-expression.ts';
 import { splitText } from './text-places.ts';
 import { checkTextSize } from './text-size.ts';
 
@@ -76,12 +80,18 @@ export const textFunctions: readonly ScalarFunction[] = [
   scalarFunction(
     'starts_with',
     ['Whether a text or BYTES begins with another.', "STARTS_WITH('/rest/v1', '/rest')", 'TRUE'],
-    ...textTest(typed((text: string, start: string) => text.startsWith(start))),
+    ...textTest(
+      typed((text: string, start: string) => text.startsWith(start)),
+      (text) => ({ kind: 'prefix', text, matcher: () => prefixMatcher(text) }),
+    ),
   ),
   scalarFunction(
     'ends_with',
     ['Whether a text or BYTES ends with another.', "ENDS_WITH('index.html', '.js')", 'FALSE'],
-    ...textTest(typed((text: string, end: string) => text.endsWith(end))),
+    ...textTest(
+      typed((text: string, end: string) => text.endsWith(end)),
+      (text) => ({ kind: 'suffix', text, matcher: () => undefined }),
+    ),
   ),
   scalarFunction(
     'replace',
@@ -170,15 +180,21 @@ function textToNumber(
   return { parameters, result: INT64, nulls: 'propagate', evaluate };
 }
 
-function textTest(evaluate: Evaluate): readonly ScalarOverload[] {
+function textTest(evaluate: Evaluate, test: (text: string) => TextTest): readonly ScalarOverload[] {
   const overload: ScalarOverload = {
     parameters: [STRING, STRING],
     result: BOOL,
     nulls: 'propagate',
-    facts: { fails: 'never' },
+    facts: { fails: 'never', textTest: test },
     evaluate,
   };
   return textAndBytes(overload);
+}
+
+function prefixMatcher(text: string): TextMatcher | undefined {
+  // Half a surrogate pair has no UTF-8 to look for.
+  if (LONE_SURROGATE.test(text)) return undefined;
+  return compileLike(`${text.replace(/[\\%_]/g, '\\$&')}%`).matcher();
 }
 
 /** `||` and CONCAT. What joins texts to themselves again and again would outgrow all memory. */

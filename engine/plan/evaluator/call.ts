@@ -1,11 +1,10 @@
 import type { VectorFunction } from '../../column/chunk.ts';
 import { QueryError } from '../../query-error.ts';
 import type { Expression } from '../expression.ts';
-import { containsTest } from './contains.ts';
 import { liftFunction } from './lift.ts';
 import { membershipTest } from './membership.ts';
 import { boundOverload } from './overload.ts';
-import { patternTest } from './pattern-test.ts';
+import { stringTest } from './text-test.ts';
 
 type Call = Extract<Expression, { op: 'call' }>;
 
@@ -18,7 +17,7 @@ export function callFunction(
 }
 
 function compileForm(call: Call, compile: (part: Expression) => VectorFunction): VectorFunction {
-  const ofString = containsTest(call) ?? patternTest(call);
+  const ofString = stringTest(call);
   if (ofString !== undefined) return liftFunction(ofString.test, [compile(ofString.input)]);
   const membership = membershipTest(call);
   if (membership !== undefined) {

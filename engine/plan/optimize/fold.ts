@@ -4,6 +4,7 @@ import { compileRegex } from '../../function/text/regular-expression.ts';
 import type { WorkBudget } from '../../function/work-meter.ts';
 import { FOLDED_ELEMENTS_MAX, FOLDED_VALUE_SIZE_MAX } from '../../limits.ts';
 import { QueryError } from '../../query-error.ts';
+import { type Call, factsOf } from '../call-facts.ts';
 import { evaluateConstant } from '../evaluate.ts';
 import { boundOverload } from '../evaluator/overload.ts';
 import type { Expression } from '../expression.ts';
@@ -11,8 +12,6 @@ import { childrenOf, isLiteral, withChildren } from '../expression-walk.ts';
 import type { LateTexts } from '../late-texts.ts';
 import type { LogicalPlan } from '../logical-plan.ts';
 import { mapExpressions, rewritePlan } from './plan-walk.ts';
-
-type Call = Extract<Expression, { op: 'call' }>;
 
 /** What a call brings: a value for each parameter the text names, and the run's clock. */
 export type CallValues = {
@@ -175,9 +174,10 @@ function readsParameter(expression: Expression): boolean {
   return expression.op === 'parameter' || childrenOf(expression).some(readsParameter);
 }
 
-/** The regular expression that a call looks for, where it is one of those functions. */
+/** The regular expression that a call looks for. */
 export function patternOf(call: Call): Expression | undefined {
-  return call.name.startsWith('regexp_') ? call.arguments[1] : undefined;
+  const [, pattern] = call.arguments;
+  return pattern === undefined || factsOf(call).regex === undefined ? undefined : pattern;
 }
 
 function foldLogic(call: Call): Expression {

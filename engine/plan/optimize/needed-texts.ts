@@ -1,6 +1,6 @@
 import type { NeededText } from '../../column/segment.ts';
-import { containedText, type TextTest, validLike } from '../evaluator/contains.ts';
-import { patternMatch } from '../evaluator/pattern-test.ts';
+import type { Call } from '../call-facts.ts';
+import { knownTest, matcherOf } from '../evaluator/text-test.ts';
 import type { ColumnId, Expression } from '../expression.ts';
 import { childrenOf, conjunctsOf } from '../expression-walk.ts';
 import {
@@ -95,39 +95,22 @@ function withTexts(scan: Scan, context: Context): Scan {
 
 /** What is somewhere in a string whenever a condition holds; a string without it does not make it fail. */
 function needsOf(term: Expression): readonly Need[] {
+  if (term.op !== 'call') return [];
   const late = lateTest(term);
   if (late !== undefined) return canFail(term) ? [] : [late];
   const pattern = latePatternTest(term);
   if (pattern !== undefined) return [{ ...pattern, isPattern: true }];
-  const test = textTestOf(term);
-  if (test !== undefined) return canFail(term) ? [] : [{ input: test.input, texts: [test.text] }];
-  const match = term.op === 'call' ? patternMatch(term) : undefined;
-  return match?.matcher.needed.map((texts) => ({ input: match.input, texts })) ?? [];
+  const known = knownTest(term);
+  if (known === undefined) return equalTexts(term);
+  const { input, test } = known;
+  if (test.kind !== 'general') return canFail(term) ? [] : [{ input, texts: [test.text] }];
+  return matcherOf(test)?.needed.map((texts) => ({ input, texts })) ?? [];
 }
 
-/** The text that is somewhere in `input` whenever a condition holds. */
-function textTestOf(term: Expression): TextTest | undefined {
-  if (term.op !== 'call') return undefined;
-  const contained = containedText(term);
-  if (contained !== undefined) return contained;
-  const [left, right] = term.arguments;
-  if (left === undefined || right === undefined) return undefined;
-  if (term.name === '=' && left.op === 'literal') return testOf(right, left.value);
-  if (right.op !== 'literal' || typeof right.value !== 'string') return undefined;
-  switch (term.name) {
-    case '=':
-    case 'starts_with':
-    case 'ends_with':
-      return testOf(left, right.value);
-    case 'like': {
-      const like = validLike(right.value);
-      return like?.kind === 'general' ? undefined : testOf(left, like?.text);
-    }
-    default:
-      return undefined;
-  }
-}
-
-function testOf(input: Expression, text: unknown): TextTest | undefined {
-  return typeof text === 'string' ? { input, text } : undefined;
+/** Of `input = 'text'`. */
+function equalTexts({ name, arguments: [left, right] }: Call): readonly Need[] {
+  if (name !== '=' || left === undefined || right === undefined) return [];
+  const [input, text] = left.op === 'literal' ? [right, left] : [left, right];
+  if (text.op !== 'literal' || typeof text.value !== 'string') return [];
+  return canFail(input) ? [] : [{ input, texts: [text.value] }];
 }
