@@ -14,9 +14,19 @@ export type AggregateFunction = {
   readonly overloads: readonly AggregateOverload[];
   /** What may stand beside the arguments, HAVING apart; DISTINCT alone when absent. */
   readonly modifiers?: readonly AggregateModifier[];
-  /** Whether values that arguments have may have no answer; then `update` fails before it adds any, or `finalize`. */
-  readonly canFail?: true;
+  /**
+   * Why it may have no answer; absent: for a wrong constant or too much in a group. `by value`: `update` fails before it
+   * adds any, or `finalize`.
+   */
+  readonly fails?: 'never' | 'by value';
+  /** The answer is the least or the greatest of the values. */
+  readonly extreme?: Extreme;
+  /** The answer is a list of so many elements for these constants; it may have those of `CallModifiers.elements` alone. */
+  readonly elementCount?: (constants: readonly SqlValue[]) => number;
 };
+
+/** What MIN and MAX answer, and which rows of a group HAVING takes. */
+export type Extreme = 'max' | 'min';
 
 /** `DISTINCT`, `IGNORE NULLS` and `RESPECT NULLS`, `ORDER BY`, `LIMIT`. */
 export type AggregateModifier = 'distinct' | 'nulls' | 'order' | 'limit';
@@ -28,6 +38,8 @@ export type CallModifiers = {
   /** Directions of the keys that rows are taken by: their vectors follow those of the arguments. */
   readonly order: readonly OrderDirection[];
   readonly limit?: number | undefined;
+  /** Offsets of elements of a list, ascending: it has these alone. */
+  readonly elements?: readonly number[] | undefined;
 };
 
 export const NO_MODIFIERS: CallModifiers = { order: [] };

@@ -19,6 +19,7 @@ export const ANY_VALUE: AggregateFunction = {
     'ANY_VALUE(x) FROM UNNEST([3, NULL, 1]) AS x',
     '1',
   ],
+  fails: 'never',
   overloads: [
     { parameters: ['any'], result: (types) => types[0]!, create: () => new AnyValueState() },
   ],

@@ -47,16 +47,17 @@ export const APPROX_QUANTILES: AggregateFunction = {
     '[1, 3, 5]',
   ],
   modifiers: ['distinct', 'nulls'],
+  elementCount: ([count]) => (typeof count === 'number' ? count + 1 : 0),
   overloads: [
     {
       parameters: ['orderable'],
       constants: [INT64],
       result: (types: readonly SqlType[]) => arrayOf(types[0]!),
-      create: ([type], constants, { nulls }) =>
+      create: ([type], [count], { nulls, elements }) =>
         new QuantilesState({
           areIntervals: type?.kind === 'INTERVAL',
-          count: quantileCount(constants[0]),
-          wanted: wantedOffsets(constants[1]),
+          count: quantileCount(count),
+          wanted: elements,
           respectsNulls: nulls === 'respect',
         }),
     },
@@ -70,12 +71,6 @@ function quantileCount(value: SqlValue | undefined): number {
     `the number of quantiles must be from 1 to ${QUANTILES_MAX} (QUANTILES_MAX); ` +
       `got ${value === null ? 'NULL' : String(value)}`,
   );
-}
-
-/** The offsets that are read, where a plan names them as a further constant: the list has these elements alone. */
-function wantedOffsets(offsets: SqlValue | undefined): readonly number[] | undefined {
-  if (!Array.isArray(offsets)) return undefined;
-  return offsets.map(Number);
 }
 
 type QuantilesPartial = {

@@ -53,7 +53,7 @@ export const APPROX_TOP_SUM: AggregateFunction = {
     'APPROX_TOP_SUM(MOD(x, 2), x, 1) FROM UNNEST([1, 2, 3]) AS x',
     '[(1, 4)]',
   ],
-  canFail: true,
+  fails: 'by value',
   modifiers: [],
   overloads: [
     {

@@ -16,6 +16,7 @@ export const COUNT: AggregateFunction = {
     'COUNT(x) FROM UNNEST([1, NULL, 3]) AS x',
     '2',
   ],
+  fails: 'never',
   overloads: [
     { parameters: [], result: INT64, create: () => new CountState(countRows, countRunRows) },
     {
@@ -38,6 +39,7 @@ export const COUNTIF: AggregateFunction = {
     'COUNTIF(x > 1) FROM UNNEST([1, 2, 3]) AS x',
     '2',
   ],
+  fails: 'never',
   overloads: [
     {
       parameters: [BOOL],

@@ -62,6 +62,7 @@ function logical(name: string, doc: FunctionDoc, side: Side): AggregateFunction 
   return {
     name,
     doc,
+    fails: 'never',
     overloads: [{ parameters: [BOOL], result: BOOL, create: () => new ExtremeState(side) }],
   };
 }
@@ -70,6 +71,8 @@ function extreme(name: string, doc: FunctionDoc, side: Side): AggregateFunction 
   return {
     name,
     doc,
+    fails: 'never',
+    extreme: side === 'least' ? 'min' : 'max',
     overloads: [
       {
         parameters: ['orderable'],

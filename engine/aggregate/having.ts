@@ -4,11 +4,8 @@ import type { Vector } from '../column/vector.ts';
 import { takeVector, valueAt } from '../column/vector.ts';
 import { compareValues } from '../function/comparison.ts';
 import { type Kind, kindOf, ORDERED_KINDS } from '../function/dynamic.ts';
-import type { AggregateState } from './aggregate-function.ts';
+import type { AggregateState, Extreme } from './aggregate-function.ts';
 import { grownInt32, NO_INT32 } from './growth.ts';
-
-/** Which rows of a group an aggregate is over: those where a value is greatest, or least. */
-export type Extreme = 'max' | 'min';
 
 /**
  * An aggregate with HAVING MAX or HAVING MIN: of each group only the rows where the last vector is at

@@ -17,7 +17,7 @@ export const SUM: AggregateFunction = {
     'SUM(x) FROM UNNEST([1, NULL, 3]) AS x',
     '4',
   ],
-  canFail: true,
+  fails: 'by value',
   overloads: [
     {
       parameters: ['number'],

@@ -37,7 +37,8 @@ function creatorOf(call: AggregateCall): () => AggregateState {
   return isDeferred ? () => new DeferredState(plain) : plain;
 }
 
-function modifiersOf({ nulls, orderBy = [], limit }: AggregateCall): CallModifiers {
+function modifiersOf({ nulls, orderBy = [], limit, elements }: AggregateCall): CallModifiers {
   const count = limit === undefined ? undefined : Number(evaluateConstant(limit) ?? 0);
-  return { nulls, order: orderBy, limit: count === undefined ? undefined : Math.max(0, count) };
+  const rowCount = count === undefined ? undefined : Math.max(0, count);
+  return { nulls, order: orderBy, limit: rowCount, elements };
 }

@@ -1,3 +1,4 @@
+import { findAggregateFunction } from '../aggregate/registry.ts';
 import { unreachable } from '../assert.ts';
 import type { NeededText } from '../column/segment.ts';
 import { type SqlType, typeName } from '../column/type.ts';
@@ -44,9 +45,11 @@ export class ExpressionText {
   }
 
   aggregate(item: { readonly column: Column; readonly call: AggregateCall }): string {
-    const { name, distinct, arguments: inputs, constants, isDeferred } = item.call;
+    const { name, distinct, arguments: inputs, constants, elements, isDeferred } = item.call;
     const all = [...inputs, ...constants];
-    const list = all.length === 0 && name === 'count' ? '*' : this.#list(all);
+    const ofRows = all.length === 0 && findAggregateFunction(name) !== undefined;
+    const read = elements === undefined ? '' : `, [${elements.join(', ')}]`;
+    const list = ofRows ? '*' : this.#list(all) + read;
     const modifiers = this.#modifiers(item.call);
     const called = `${isDeferred ? 'deferred ' : ''}${name}`;
     return `${this.column(item.column)} := ${called}(${distinct ? 'distinct ' : ''}${list}${modifiers})`;

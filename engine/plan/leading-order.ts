@@ -1,3 +1,4 @@
+import { findAggregateFunction } from '../aggregate/registry.ts';
 import type { Leading } from '../operator/leading-groups.ts';
 import { rowExpressionsOf } from './aggregate-call.ts';
 import { canFail } from './optimize/can-fail.ts';
@@ -16,7 +17,8 @@ export function leadingOf({ input, keys, count }: PhysicalTop): Leading | undefi
   const { id } = first.expression;
   const aggregate = input.aggregates.findIndex(({ column }) => column.id === id);
   const call = input.aggregates[aggregate]?.call;
-  if (call?.name !== (first.descending ? 'max' : 'min')) return undefined;
+  const found = call && findAggregateFunction(call.name);
+  if (found?.extreme !== (first.descending ? 'max' : 'min')) return undefined;
   const expressions = [
     ...input.keys.map(({ expression }) => expression),
     ...input.aggregates.flatMap((item) => rowExpressionsOf(item.call)),

@@ -1,4 +1,4 @@
-import type { Extreme } from '../aggregate/having.ts';
+import type { Extreme } from '../aggregate/aggregate-function.ts';
 import type { NeededText } from '../column/segment.ts';
 import type { SqlType } from '../column/type.ts';
 import type { SqlValue } from '../column/value.ts';
@@ -176,6 +176,8 @@ export type AggregateCall = {
   readonly limit?: Expression | undefined;
   /** HAVING MAX or MIN: only the rows of a group where the expression is greatest, or least. */
   readonly having?: { readonly extreme: Extreme; readonly expression: Expression } | undefined;
+  /** Offsets of the elements of a list that are read, ascending: it has these alone. Said by the optimiser. */
+  readonly elements?: readonly number[] | undefined;
   /**
    * Its answers are read in branches alone, and errors are among them: the column holds what `deferred-value` reads,
    * and the arguments have no places in the text.

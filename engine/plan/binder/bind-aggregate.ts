@@ -79,9 +79,10 @@ export function bindAggregateCall(
 function checkForm(found: AggregateFunction, syntax: CallSyntax): void {
   const { span } = syntax;
   const name = found.name.toUpperCase();
-  if (syntax.star && found.name !== 'count') refuse(`${name} does not take *`, span);
-  if (!syntax.star && found.name === 'count' && syntax.arguments.length === 0) {
-    refuse('COUNT takes * or a value', span);
+  const takesRows = found.overloads.some(({ parameters }) => parameters.length === 0);
+  if (syntax.star && !takesRows) refuse(`${name} does not take *`, span);
+  if (!syntax.star && takesRows && syntax.arguments.length === 0) {
+    refuse(`${name} takes * or a value`, span);
   }
   if (syntax.distinct && syntax.arguments.length === 0) {
     refuse(`${name}(DISTINCT …) needs an argument`, span);

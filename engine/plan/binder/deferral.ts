@@ -93,7 +93,7 @@ function callCanFail(call: AggregateCall, failing: ReadonlySet<ColumnId>): boole
   const found = findAggregateFunction(call.name);
   // A pure window function returns the value of a row: its answer has no room for an error.
   if (found === undefined) return false;
-  if (found.canFail === true) return true;
+  if (found.fails === 'by value') return true;
   return rowExpressionsOf(call).some((each) => canFail(each) || readsAny(each, failing));
 }
 

@@ -1,3 +1,4 @@
+import { findAggregateFunction } from '../../aggregate/registry.ts';
 import type { SqlType } from '../../column/type.ts';
 import type { Failure } from '../../function/function-facts.ts';
 import { type Call, failureOf } from '../call-facts.ts';
@@ -89,11 +90,6 @@ function takesAll(from: SqlType, to: SqlType): boolean {
   }
 }
 
-/** Aggregates that have a value for every group. */
-const NEVER_FAILING_AGGREGATES: ReadonlySet<string> = new Set([
-  ...['count', 'countif', 'min', 'max', 'any_value', 'logical_and', 'logical_or'],
-]);
-
 function subqueryCanFail(subquery: Subquery, worst: Worst): boolean {
   const { form, input, captures, plan } = subquery;
   if (form === 'scalar' && !hasOneRowAtMost(plan)) return true;
@@ -108,8 +104,9 @@ function planCanFail(plan: LogicalPlan, worst: Worst): boolean {
   return inputsOf(plan).some((input) => planCanFail(input, worst));
 }
 
+/** For each group. */
 function hasValue({ name }: AggregateCall): boolean {
-  return NEVER_FAILING_AGGREGATES.has(name);
+  return findAggregateFunction(name)?.fails === 'never';
 }
 
 /** For each row outside. */

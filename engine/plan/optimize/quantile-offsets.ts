@@ -1,7 +1,8 @@
-import { arrayOf, INT64 } from '../../column/type.ts';
+import type { AggregateFunction } from '../../aggregate/aggregate-function.ts';
+import { findAggregateFunction } from '../../aggregate/registry.ts';
 import type { ColumnId, Expression } from '../expression.ts';
-import { childrenOf } from '../expression-walk.ts';
-import type { Aggregate, LogicalPlan } from '../logical-plan.ts';
+import { childrenOf, isLiteral } from '../expression-walk.ts';
+import type { Aggregate, AggregateCall, LogicalPlan } from '../logical-plan.ts';
 import { expressionsOf, inputsOf, rewriteExpressions, rewritePlan } from './plan-walk.ts';
 
 /** How a column is read: at some offsets only, by itself or under other names; or in any way at all. */
@@ -10,26 +11,24 @@ type Use =
   | 'whole';
 
 /**
- * Makes quantiles of which only elements at constant offsets are read lists of these elements alone: a hundred
+ * Makes lists, such as quantiles, of which only elements at constant offsets are read, lists of these alone: a hundred
  * others of each group need not be there. `output`: columns that leave.
  */
 export function nameQuantileOffsets(plan: LogicalPlan, output: ReadonlySet<ColumnId>): LogicalPlan {
   const plans = operatorsOf(plan);
-  const hasQuantiles = plans.some(
-    (one) => one.op === 'aggregate' && one.aggregates.some(isQuantiles),
-  );
-  if (!hasQuantiles) return plan;
+  const hasLists = plans.some((one) => one.op === 'aggregate' && one.aggregates.some(isList));
+  if (!hasLists) return plan;
   const uses = usesOf(plans, output);
   /** The offsets that lists have elements of, by each name of theirs. */
   const named = new Map<ColumnId, readonly number[]>();
   const shortened = rewritePlan(plan, (one) => {
     if (one.op !== 'aggregate') return one;
     const aggregates = one.aggregates.map((item) => {
-      const use = isQuantiles(item) ? uses(item.column.id) : 'whole';
+      const use = isList(item) ? uses(item.column.id) : 'whole';
       if (use === 'whole' || !hasElements(item, use.offsets)) return item;
       const offsets = [...use.offsets].sort((left, right) => left - right);
       for (const name of use.names) named.set(name, offsets);
-      return withOffsets(item, offsets);
+      return { ...item, call: { ...item.call, elements: offsets } };
     });
     return { ...one, aggregates };
   });
@@ -53,21 +52,20 @@ type Call = Extract<Expression, { op: 'call' }>;
 
 type AggregateItem = Aggregate['aggregates'][number];
 
-/** Quantiles of which no offsets are named yet. */
-function isQuantiles({ call }: AggregateItem): boolean {
-  return call.name === 'approx_quantiles' && call.constants.length === 1;
+/** A list that may have some of its elements alone, of which none are named yet. */
+function isList({ call }: AggregateItem): boolean {
+  return call.elements === undefined && elementCounter(call) !== undefined;
+}
+
+function elementCounter({ name }: AggregateCall): AggregateFunction['elementCount'] {
+  return findAggregateFunction(name)?.elementCount;
 }
 
 /** Whether a list, where there is one, has all these elements: else to read them is an error. */
 function hasElements({ call }: AggregateItem, offsets: ReadonlySet<number>): boolean {
-  const [count] = call.constants;
-  if (count?.op !== 'literal') return false;
-  return [...offsets].every((offset) => offset >= 0 && offset <= Number(count.value));
-}
-
-function withOffsets(item: AggregateItem, value: readonly number[]): AggregateItem {
-  const offsets: Expression = { op: 'literal', type: arrayOf(INT64), value };
-  return { ...item, call: { ...item.call, constants: [...item.call.constants, offsets] } };
+  const constants = call.constants.map((each) => (isLiteral(each) ? each.value : null));
+  const count = elementCounter(call)?.(constants) ?? 0;
+  return [...offsets].every((offset) => offset >= 0 && offset < count);
 }
 
 function elementAt(element: Call, value: number): Expression {
