@@ -131,19 +131,22 @@ export const comparisonFunctions: readonly ScalarFunction[] = [
     ],
     extreme(-1),
   ),
-  scalarFunction(
-    'nullif',
-    ['The first value, or NULL if it equals the second.', "NULLIF('-', '-')", 'NULL'],
-    {
-      parameters: ['groupable', 'groupable'],
-      result: firstType,
-      nulls: 'handle',
-      evaluate: typed((value: SqlValue, other: SqlValue) => {
-        if (value === null || other === null) return value;
-        return equalValues(value, other) === true ? null : value;
-      }),
-    },
-  ),
+  {
+    ...scalarFunction(
+      'nullif',
+      ['The first value, or NULL if it equals the second.', "NULLIF('-', '-')", 'NULL'],
+      {
+        parameters: ['groupable', 'groupable'],
+        result: firstType,
+        nulls: 'handle',
+        evaluate: typed((value: SqlValue, other: SqlValue) => {
+          if (value === null || other === null) return value;
+          return equalValues(value, other) === true ? null : value;
+        }),
+      },
+    ),
+    comparesFields: true,
+  },
 ];
 
 function comparison(

@@ -57,16 +57,29 @@ const functions: ReadonlyMap<string, ScalarFunction> = new Map(
 );
 assert(functions.size === all.length, 'no two functions have one name');
 
+/** Names for what the language writes in another way: as operators, `x[0]`, EXTRACT. */
+const OPERATORS: ReadonlySet<string> = new Set([
+  ...['and', 'or', 'not', 'neg', 'in', 'in_array', 'like', 'extract', 'interval'],
+  ...['is_null', 'is_true', 'is_false', 'is_distinct'],
+  ...['json_field', 'json_of'],
+  ...['array_offset', 'array_safe_offset', 'array_ordinal', 'array_safe_ordinal'],
+]);
+
+/** Whether this name of the registry is no function's, which a call in a text may bear. */
+export function isOperator(name: string): boolean {
+  return !/^[a-z]/.test(name) || OPERATORS.has(name);
+}
+
 /** `SAFE.` before a function's name: NULL in place of an error. */
-const SAFE_PREFIX = 'safe.';
+export const SAFE_PREFIX = 'safe.';
 
 const safeFunctions: ReadonlyMap<string, ScalarFunction> = new Map(
   [...functions.values()]
     .filter(({ name }) => /^[a-z]/.test(name))
-    .map(({ name, doc, overloads }) => [
-      SAFE_PREFIX + name,
-      { name: SAFE_PREFIX + name, doc, overloads: overloads.map(safeOverload) },
-    ]),
+    .map((each) => {
+      const name = SAFE_PREFIX + each.name;
+      return [name, { ...each, name, overloads: each.overloads.map(safeOverload) }];
+    }),
 );
 
 /** The scalar function or operator of that name, in any case; `safe.` may stand before a word. */

@@ -14,6 +14,14 @@ export type ScalarFunction = {
   readonly name: string;
   readonly doc: FunctionDoc;
   readonly overloads: readonly ScalarOverload[];
+  /** Whether arguments become texts, as CAST writes them, unless one is an array or BYTES. */
+  readonly joinsTexts?: true;
+  /** Whether a field among two arguments is compared with the other as `=` compares them. */
+  readonly comparesFields?: true;
+  /** Whether the last parameter is the clock of the run, which a text does not write. */
+  readonly readsClock?: true;
+  /** Whether it is one of weir's own, before which a text may write the names of a project and a data set. */
+  readonly isOwn?: true;
 };
 
 export type ScalarOverload = {

@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { build, type Metafile } from 'esbuild';
 import { must } from '../../engine/assert.ts';
-import { functionNames } from '../../engine/plan/binder/function-names.ts';
+import { functionNames } from '../../engine/plan/binder/special-forms.ts';
 import { packageRoot } from '../package-root.ts';
 
 /**

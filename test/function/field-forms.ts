@@ -42,7 +42,7 @@ function* scalarCalls(): Generator<Call> {
       const { variadic } = overload;
       const own = [...overload.parameters, ...(variadic === undefined ? [] : [variadic])];
       // The run's clock is written by nobody.
-      const parameters = name === 'generate_timestamp_trunc_array' ? own.slice(0, -1) : own;
+      const parameters = findScalarFunction(name)!.readsClock === true ? own.slice(0, -1) : own;
       const part = overload.parts?.includes('DAY') === true ? 'DAY' : (overload.parts?.[0] ?? '');
       yield { name, parameters, part, write: (inputs) => writeScalar(name, inputs) };
     }

@@ -2,10 +2,9 @@ import { deepEqual, equal } from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { aggregateFunctionNames } from '../../engine/aggregate/registry.ts';
-import { scalarFunctionNames } from '../../engine/function/registry.ts';
+import { isOperator, scalarFunctionNames } from '../../engine/function/registry.ts';
 import { windowFunctionNames } from '../../engine/operator/window-functions.ts';
-import { functionNames, isCallable } from '../../engine/plan/binder/function-names.ts';
-import { SYNTAX_FORMS } from '../../engine/plan/binder/special-forms.ts';
+import { functionNames, SYNTAX_FORMS } from '../../engine/plan/binder/special-forms.ts';
 import { engineJson, segmentsOfEvents } from '../random-sql/engine-answer.ts';
 import { readText } from '../support/source-files.ts';
 import { type FunctionEntry, functionFamilies, withFunctions } from './functions-page.ts';
@@ -23,7 +22,7 @@ test('docs/sql-functions.md has the functions as their entries have them', () =>
 test('each function and operator is in one family, once', () => {
   const registered = [
     ...functionNames(),
-    ...scalarFunctionNames().filter((name) => !isCallable(name)),
+    ...scalarFunctionNames().filter(isOperator),
     ...SYNTAX_FORMS.map(({ name }) => name),
   ];
   deepEqual(ENTRIES.map(({ name }) => name).sort(), registered.sort());

@@ -14,6 +14,7 @@ import { jsonKindFunctions } from '../../engine/function/json/json-kind-function
 import { arithmeticFunctions } from '../../engine/function/number/arithmetic-functions.ts';
 import { bitFunctions } from '../../engine/function/number/bit-functions.ts';
 import { mathFunctions } from '../../engine/function/number/math-functions.ts';
+import { findScalarFunction, isOperator } from '../../engine/function/registry.ts';
 import type { ParameterType, ScalarFunction } from '../../engine/function/scalar-function.ts';
 import { byteFunctions } from '../../engine/function/text/byte-functions.ts';
 import { codePointFunctions } from '../../engine/function/text/code-point-functions.ts';
@@ -38,7 +39,6 @@ import { timeTextFunctions } from '../../engine/function/time/time-text-function
 import { truthFunctions } from '../../engine/function/truth-functions.ts';
 import type { WindowFunction } from '../../engine/operator/window-function.ts';
 import { findWindowFunction, windowFunctionNames } from '../../engine/operator/window-functions.ts';
-import { isCallable } from '../../engine/plan/binder/function-names.ts';
 import {
   SPECIAL_CALLS,
   type SpecialForm,
@@ -148,9 +148,9 @@ function scalarSignatures(name: string, overloads: ScalarFunction['overloads']):
   if (name === 'json_field') return ['json.name', "json['name']", 'json[INT64]'];
   const operator = OPERATORS.get(name);
   if (operator !== undefined) return [operator];
-  if (!isCallable(name)) return [`a ${name.toUpperCase()} b`];
+  if (isOperator(name)) return [`a ${name.toUpperCase()} b`];
   // The run's clock is written by nobody.
-  const isClocked = name === 'generate_timestamp_trunc_array';
+  const isClocked = findScalarFunction(name)?.readsClock === true;
   return signaturesOf(
     overloads.map((each) =>
       isClocked ? { ...each, parameters: each.parameters.slice(0, -1) } : each,

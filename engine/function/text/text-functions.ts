@@ -23,25 +23,31 @@ import { splitText } from './text-places.ts';
 import { checkTextSize } from './text-size.ts';
 
 export const textFunctions: readonly ScalarFunction[] = [
-  scalarFunction(
-    '||',
-    [
-      'Two texts, BYTES or arrays, concatenated. Numbers, booleans and times are converted to texts.',
-      "'/rest' || '/v1'",
-      "'/rest/v1'",
-    ],
-    ...textAndBytes(sure(textToText([STRING, STRING], joined))),
-    joinedArrays('||'),
-  ),
-  scalarFunction(
-    'concat',
-    [
-      'All texts or BYTES, concatenated. Numbers, booleans and times are converted to texts.',
-      "CONCAT('v', 1, '.', 2)",
-      "'v1.2'",
-    ],
-    ...textAndBytes({ ...sure(textToText([STRING], joined)), variadic: STRING }),
-  ),
+  {
+    ...scalarFunction(
+      '||',
+      [
+        'Two texts, BYTES or arrays, concatenated. Numbers, booleans and times are converted to texts.',
+        "'/rest' || '/v1'",
+        "'/rest/v1'",
+      ],
+      ...textAndBytes(sure(textToText([STRING, STRING], joined))),
+      joinedArrays('||'),
+    ),
+    joinsTexts: true,
+  },
+  {
+    ...scalarFunction(
+      'concat',
+      [
+        'All texts or BYTES, concatenated. Numbers, booleans and times are converted to texts.',
+        "CONCAT('v', 1, '.', 2)",
+        "'v1.2'",
+      ],
+      ...textAndBytes({ ...sure(textToText([STRING], joined)), variadic: STRING }),
+    ),
+    joinsTexts: true,
+  },
   scalarFunction(
     'lower',
     ['The text in lower case; in BYTES only ASCII letters change.', "LOWER('GET')", "'get'"],

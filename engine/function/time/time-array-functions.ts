@@ -36,26 +36,31 @@ export const timeArrayFunctions: readonly ScalarFunction[] = [
     },
   ),
   /** `(n, "unit_step", now)`: the third argument is the run's clock, put there by the binder. */
-  scalarFunction(
-    'generate_timestamp_trunc_array',
-    [
-      "The starts of all steps from so many units ago up to now: `'day_hour'` goes back days and gives each hour. The words are `second`, `minute`, `hour` and `day`. A function of weir's own.",
-      "GENERATE_TIMESTAMP_TRUNC_ARRAY(1, 'day_day')",
-      "[TIMESTAMP '2026-01-14', TIMESTAMP '2026-01-15']",
-    ],
-    {
-      parameters: [INT64, STRING, TIMESTAMP],
-      result: arrayOf(TIMESTAMP),
-      nulls: 'propagate',
-      facts: { buckets: bucketsOf },
-      evaluate: typed((count: Int64, window: string, nowUs: Int64) =>
-        timesOf(truncatedSeries(count, window, nowUs)),
-      ),
-      elementCount: typed(
-        (count: Int64, window: string, nowUs: Int64) => truncatedSeries(count, window, nowUs).count,
-      ),
-    },
-  ),
+  {
+    ...scalarFunction(
+      'generate_timestamp_trunc_array',
+      [
+        "The starts of all steps from so many units ago up to now: `'day_hour'` goes back days and gives each hour. The words are `second`, `minute`, `hour` and `day`. A function of weir's own.",
+        "GENERATE_TIMESTAMP_TRUNC_ARRAY(1, 'day_day')",
+        "[TIMESTAMP '2026-01-14', TIMESTAMP '2026-01-15']",
+      ],
+      {
+        parameters: [INT64, STRING, TIMESTAMP],
+        result: arrayOf(TIMESTAMP),
+        nulls: 'propagate',
+        facts: { buckets: bucketsOf },
+        evaluate: typed((count: Int64, window: string, nowUs: Int64) =>
+          timesOf(truncatedSeries(count, window, nowUs)),
+        ),
+        elementCount: typed(
+          (count: Int64, window: string, nowUs: Int64) =>
+            truncatedSeries(count, window, nowUs).count,
+        ),
+      },
+    ),
+    readsClock: true,
+    isOwn: true,
+  },
 ];
 
 /** Words of the window's unit and step, the shortest first. */

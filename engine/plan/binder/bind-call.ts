@@ -1,6 +1,6 @@
 import { findAggregateFunction } from '../../aggregate/registry.ts';
 import { TIMESTAMP } from '../../column/type.ts';
-import { findScalarFunction } from '../../function/registry.ts';
+import { findScalarFunction, isOperator, SAFE_PREFIX } from '../../function/registry.ts';
 import type { ScalarFunction } from '../../function/scalar-function.ts';
 import { findWindowFunction } from '../../operator/window-functions.ts';
 import type { Expression as Syntax } from '../../sql/ast.ts';
@@ -11,22 +11,13 @@ import { asTexts, partLiteral } from './bind-operator.ts';
 import { bindCurrentTime, intervalArguments } from './bind-time.ts';
 import { bindWindowCall } from './bind-window.ts';
 import type { ExpressionContext } from './context.ts';
-import { functionNames, isCallable } from './function-names.ts';
 import { hint } from './nearest-name.ts';
 import { chooseOverload } from './overload.ts';
 import { refuse } from './refusal.ts';
 import { whyRefused } from './refused-functions.ts';
+import { functionNames } from './special-forms.ts';
 
 export type CallSyntax = Syntax & { readonly kind: 'call' };
-
-/** Functions that a database of the user's would hold; these alone may have dotted names before them. */
-const QUALIFIED_FUNCTIONS: ReadonlySet<string> = new Set(['generate_timestamp_trunc_array']);
-
-/** Functions that read the run's clock in an argument which the text does not write. */
-const CLOCK_READERS: ReadonlySet<string> = new Set(['generate_timestamp_trunc_array']);
-
-/** Before a function's name: NULL in place of an error. The registry has these forms too. */
-const SAFE_PREFIX = 'safe.';
 
 const NOW: Expression = { op: 'now', type: TIMESTAMP };
 
@@ -49,10 +40,6 @@ export function bindCall(syntax: CallSyntax, context: ExpressionContext): Expres
       return bindCoalesce('COALESCE', syntax.arguments, syntax.span, context);
     case 'ifnull':
       return bindCoalesce('IFNULL', syntax.arguments, syntax.span, context);
-    case 'nullif':
-      return (
-        bindNullIf(syntax.arguments, syntax.span, context) ?? bindScalar(name, syntax, context)
-      );
     default:
       return bindCurrentTime(name, syntax, context) ?? bindScalar(name, syntax, context);
   }
@@ -82,18 +69,22 @@ function functionName(syntax: CallSyntax): string {
   const name = syntax.name.text.toLowerCase();
   if (name.startsWith(SAFE_PREFIX)) return name;
   const last = name.slice(name.lastIndexOf('.') + 1);
-  return QUALIFIED_FUNCTIONS.has(last) ? last : name;
+  return findScalarFunction(last)?.isOwn === true ? last : name;
 }
 
 function bindScalar(name: string, syntax: CallSyntax, context: ExpressionContext): Expression {
   const found = findScalarFunction(name);
   const bare = name.startsWith(SAFE_PREFIX) ? name.slice(SAFE_PREFIX.length) : name;
-  if (found === undefined || !isCallable(bare)) return refuseName(bare, syntax);
-  const given = bindArguments(found, syntax, context);
-  const inputs = [...(bare === 'concat' ? asTexts(given, syntax.span) : given)];
-  if (CLOCK_READERS.has(bare)) inputs.push({ ...NOW });
+  if (found === undefined || isOperator(bare)) return refuseName(bare, syntax);
   const { binding } = context;
   const { span } = syntax;
+  if (found.comparesFields === true) {
+    const choice = bindNullIf(syntax.arguments, span, context);
+    if (choice !== undefined) return choice;
+  }
+  const given = bindArguments(found, syntax, context);
+  const inputs = [...(found.joinsTexts === true ? asTexts(given, span) : given)];
+  if (found.readsClock === true) inputs.push({ ...NOW });
   const chosen = chooseOverload({
     name,
     overloads: found.overloads,

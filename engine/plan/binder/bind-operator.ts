@@ -80,14 +80,10 @@ function bindOperation(left: Expression, syntax: Binary, context: ExpressionCont
   binding.spend(1, span);
   refuseUnknownOperator(operator, span);
   const right = context.bind(syntax.right);
+  const joins = findScalarFunction(operator)?.joinsTexts === true;
   const bound = isComparison(operator)
     ? comparison(operator, left, right, span, binding)
-    : call(
-        operator,
-        operator === '||' ? asTexts([left, right], span) : [left, right],
-        span,
-        context,
-      );
+    : call(operator, joins ? asTexts([left, right], span) : [left, right], span, context);
   return binding.at(bound, span, 'binary');
 }
 

@@ -16,10 +16,10 @@ import type { CallSyntax } from './bind-call.ts';
 import { sortKey } from './bind-order.ts';
 import { checkGroupable, coerce } from './coercion.ts';
 import type { ExpressionContext } from './context.ts';
-import { functionNames } from './function-names.ts';
 import { hint } from './nearest-name.ts';
 import { chooseOverload } from './overload.ts';
 import { refuse } from './refusal.ts';
+import { functionNames } from './special-forms.ts';
 import type { WindowRows } from './windows.ts';
 
 /** A call with OVER becomes a column of the Window below. */

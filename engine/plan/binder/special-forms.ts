@@ -1,4 +1,7 @@
+import { aggregateFunctionNames } from '../../aggregate/registry.ts';
 import type { FunctionDoc } from '../../function/function-doc.ts';
+import { isOperator, scalarFunctionNames } from '../../function/registry.ts';
+import { windowFunctionNames } from '../../operator/window-functions.ts';
 
 /** A form that reads like a function but that the parser or the binder handles, so that no registry has it. */
 export type SpecialForm = {
@@ -98,3 +101,13 @@ export const SYNTAX_FORMS: readonly SpecialForm[] = [
     doc: ['Like `CAST`, but NULL instead of an error.', "SAFE_CAST('n/a' AS INT64)", 'NULL'],
   },
 ];
+
+/** Every name a call may bear, for hints. */
+export function functionNames(): readonly string[] {
+  return [
+    ...SPECIAL_CALLS.map(({ name }) => name),
+    ...aggregateFunctionNames(),
+    ...windowFunctionNames(),
+    ...scalarFunctionNames().filter((name) => !isOperator(name)),
+  ];
+}
