@@ -17,14 +17,14 @@ import {
 } from './page.ts';
 import { shellWords } from './shell-words.ts';
 
-/** What begins so is not run here: it needs a network, or never ends. */
-const NOT_RUN = ['npm ci', 'MALLOC_', 'node --import tsx test/reader/run.ts'];
+/** What begins so is not run here: it needs a network or a journal, or never ends. */
+const NOT_RUN = ['npm ci', 'MALLOC_', 'node --import tsx test/reader/run.ts', 'journalctl'];
 
 /** Languages in which nothing is run by a shell, and how what is in them is tried. */
 const TRIED = new Map([
   ['sql', 'each is a definition of the service here, or a query that it answers'],
-  ['conf', 'senders are started with it in test/senders'],
-  ['yaml', 'its settings and paths are held against the service below'],
+  ['conf', 'senders are started with it in test/senders, or what they post is sent there'],
+  ['yaml', 'what a sender posts is sent in test/senders; the others are compared below'],
   ['ini', 'its settings and its command are held against the service and the image below'],
 ]);
 
