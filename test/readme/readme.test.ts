@@ -1,4 +1,8 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
 import { VARIABLES_READ } from '../../src/setting-table.ts';
 import { parseSettings } from '../../src/settings.ts';
@@ -19,6 +23,8 @@ import { shellWords } from './shell-words.ts';
 
 /** What begins so is not run here: it needs a network or a journal, or never ends. */
 const NOT_RUN = ['npm ci', 'MALLOC_', 'node --import tsx test/reader/run.ts', 'journalctl'];
+
+const UTF8 = { encoding: 'utf8' } as const;
 
 /** Languages in which nothing is run by a shell, and how what is in them is tried. */
 const TRIED = new Map([
@@ -167,6 +173,20 @@ suite('settings for other programs', () => {
     assert.ok(blockWith('container_name').includes(`stop_grace_period: ${seconds}s`));
   });
 
+  test('systemd accepts the unit', { skip: missingSystemd() }, async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'weir-unit-'));
+    try {
+      const file = join(folder, 'weir.service');
+      // The program may lie elsewhere here, and systemd looks whether it is there.
+      const text = blockWith('[Service]').replace('/usr/bin/node', process.execPath);
+      await writeFile(file, text);
+      const { status, stderr } = spawnSync('systemd-analyze', ['verify', file], UTF8);
+      assert.deepEqual({ status, stderr }, { status: 0, stderr: '' });
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+
   test('Prometheus’s settings scrape with a token from its file, and get all metrics that pages name', async () => {
     const text = blockWith('scrape_configs');
     // Prometheus takes the path /metrics and sends Bearer where it is not told otherwise.
@@ -186,6 +206,12 @@ suite('settings for other programs', () => {
     );
   });
 });
+
+/** Why a unit cannot be verified here, if it cannot. */
+function missingSystemd(): string | false {
+  const { error } = spawnSync('systemd-analyze', ['--version']);
+  return error !== undefined && 'systemd-analyze is not installed: apt-get install systemd';
+}
 
 /** The one block of all pages in which a text stands. */
 function blockWith(text: string): string {
