@@ -386,7 +386,7 @@ export class TaskScheduler {
       return giver !== undefined;
     });
     if (next === undefined) return false;
-    this.#park(must(givers.get(next), 'who goes has one who gives'));
+    this.#park(must(givers.get(next), 'a job that may run takes the thread of another'));
     return this.#begin(next, 'call');
   }
 

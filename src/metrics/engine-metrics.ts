@@ -77,7 +77,7 @@ export const ENGINE_METRICS: readonly StatsMetric<EngineStats>[] = [
   },
   {
     name: 'weir_query_seconds_total',
-    help: 'Time of the answered runs by phase: plan on the main thread, queue between the threads, run on a worker',
+    help: 'Seconds of successful runs by phase: plan (on the main thread), queue (waiting for a thread), run (on a worker)',
     labels: ['phase'],
     read: (s) => [
       { labels: { phase: 'plan' }, value: s.planMs / 1e3 },

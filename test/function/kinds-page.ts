@@ -7,8 +7,8 @@ import { jsonNested } from './nested.ts';
 
 /** What is wanted of a field, in words, and the type. */
 const WANTED: readonly (readonly [string, SqlType])[] = [
-  ['a text: text functions, `LIKE`, regular expressions, what stands beside a STRING', STRING],
-  ['a number: arithmetic, `SUM`, `AVG`, what stands beside a number', NUMBER],
+  ['a text: text functions, `LIKE`, regular expressions, an operator whose other side is a STRING', STRING],
+  ['a number: arithmetic, `SUM`, `AVG`, an operator whose other side is a number', NUMBER],
   ['a FLOAT64: mathematical functions, arithmetic with a FLOAT64', FLOAT64],
   ['an INT64: positions, lengths, bits, `MOD`', INT64],
   ['a condition: `WHERE`, `AND`, `IF`', BOOL],
