@@ -24,7 +24,7 @@ export function countRunRows(counts: Float64Array, { groups, ends }: ChunkRuns):
   return true;
 }
 
-/** Adds to each group's count its rows, where the form of the vector alone tells that none is NULL. */
+/** Adds the rows of each group to its count, for a vector whose form excludes NULL. */
 export function countRunsPresent(
   counts: Float64Array,
   runs: ChunkRuns,

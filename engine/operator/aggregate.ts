@@ -48,8 +48,8 @@ export type AggregatePartial = {
 
 /**
  * Groups rows by their keys (without keys: all rows are one group, even when there are none) and
- * aggregates each group. Groups come sorted by their keys, so that the order tells nothing of how
- * the rows were split or when they came.
+ * aggregates each group. Groups come sorted by their keys, so that the order does not depend on
+ * how the rows were split or when they came.
  */
 export class AggregateSink implements Sink {
   readonly #options: AggregateOptions;

@@ -31,7 +31,7 @@ export function sortedRows(
 
 export type RowComparator = (left: number, right: number) => number;
 
-/** Compares rows by the keys alone: 0 where none of them tells two apart. */
+/** Compares rows by the keys alone: 0 if all keys are equal. */
 export function keyComparator(
   keys: readonly OrderDirection[],
   vectors: readonly Vector[],

@@ -29,7 +29,7 @@ export type WindowKeys = {
   };
 };
 
-/** Orders `count` rows; those that nothing tells apart stay as they came. */
+/** Orders `count` rows; equal rows keep their order. */
 export function windowRows(keys: WindowKeys, count: number): WindowRows {
   const { partitionOf, directions, vectors, ties } = keys;
   const byKeys = keyComparator(directions, vectors);

@@ -30,7 +30,7 @@ export function sharesOfPieces(
   return sharesOf(pieces, total < FRAGMENT_BYTES_MIN ? 1 : workerCount, size);
 }
 
-/** All partial states that came of some pieces; what is to be remembered is told. */
+/** Returns all partial states of some pieces, and passes those worth remembering to the memo. */
 export function takePieces(
   pieces: readonly Piece[],
   { kept, together, others }: PiecesResult,

@@ -1,13 +1,12 @@
 import { DRAIN_RATE_MEMORY_MS, RETRY_AFTER_S_MAX } from '../limits.ts';
 
 /**
- * How fast something has drained of late, so that whoever is told to come back hears when there will be room.
- * Amounts are of one unit: queries, bytes. Times are of the monotonic clock, in milliseconds. Only the time
- * counts in which there was something to drain.
+ * The recent drain rate of a queue, from which `Retry-After` is computed. Amounts have one unit: queries, bytes. Times are
+ * of the monotonic clock, in milliseconds. Time in which the queue was empty does not count.
  */
 export class DrainRate {
   #insideCount = 0;
-  /** What has drained, and the time that took: both weigh less the longer they are ago, by e in DRAIN_RATE_MEMORY_MS. */
+  /** The drained amount and the time it took. Both decay by a factor of e in DRAIN_RATE_MEMORY_MS. */
   #amount = 0;
   #busyMs = 0;
   #atMs = 0;

@@ -1,7 +1,7 @@
 import { assert } from '../assert.ts';
 import { NO_TENANT, type Tenant, TenantSets } from './tenant-sets.ts';
 
-/** Tenants that are remembered before it is looked which may be forgotten. */
+/** The number of tenants above which the queue looks for tenants that it may forget. */
 const TENANTS_KEPT = 64;
 
 /**

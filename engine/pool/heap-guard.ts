@@ -12,12 +12,12 @@ const MEGABYTE = 1024 * 1024;
 const HEAP_BYTES_MAX = (resourceLimits.maxOldGenerationSizeMb ?? Infinity) * MEGABYTE;
 
 /**
- * Part of what may be held from which it is looked at more closely: what is left above is made between
- * two checkpoints, and V8 gives up somewhat below its limit.
+ * The part of the allowed memory above which the guard collects garbage and measures. The rest must hold what is allocated
+ * between two checkpoints; V8 gives up somewhat below its limit.
  */
 const LOOKED_AT_PART = 3 / 4;
 
-/** … and part that may be in use once garbage is gone. The difference keeps collecting from being done all the time. */
+/** The part that may be in use after garbage is collected. The difference to LOOKED_AT_PART bounds how often that happens. */
 const USED_PART = 9 / 16;
 
 /** Part of what may be held by which a thread's own must have grown for its garbage to be collected again. */

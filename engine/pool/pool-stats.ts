@@ -4,7 +4,7 @@ import type { TaskStats } from './task.ts';
 import type { WorkStats } from './task-scheduler.ts';
 import type { WorkKind } from './work-shares.ts';
 
-/** `internal` is a mistake of ours; the others are told to the caller as they are. */
+/** `internal` is a bug in weir. The caller sees the others as they are. */
 export type FailureCode = QueryErrorCode | 'internal';
 
 /** What the workers have done since the start, and do now. Plain numbers; counts never go down. */

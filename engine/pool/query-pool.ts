@@ -78,11 +78,11 @@ export type QueryRun = {
   readonly isProfiled?: boolean | undefined;
   /** Whether one task is to run all of it. */
   readonly isWhole?: boolean;
-  /** There where partial states are remembered: it stands for the segments then. */
+  /** Present if partial states are remembered; it replaces the segments then. */
   readonly covered?: CoveredRun | undefined;
-  /** Who shares the threads fairly with others: whose time it takes. */
+  /** The tenant whose share of the threads the run uses. */
   readonly tenant?: Tenant | undefined;
-  /** There where no caller waits for it; aborted as soon as one does. */
+  /** Present if no caller waits for the run; aborted as soon as one does. */
   readonly renewal?: AbortSignal | undefined;
   /** There when somebody may ask how far it is. */
   readonly progress?: RunProgress | undefined;
@@ -111,7 +111,7 @@ type FinishHere = (query: QueryRun, partials: readonly unknown[]) => RunAnswer |
  * is the same either way.
  *
  * Whatever becomes of one query, a lost thread included, the others do not notice; see
- * `TaskScheduler` for who goes first and `QueryTasks` for how a query stops.
+ * `TaskScheduler` for the order of tasks and `QueryTasks` for how a query stops.
  */
 export class QueryPool {
   readonly #workerCount: number;
@@ -536,7 +536,7 @@ export class QueryPool {
   }
 }
 
-/** A run, as its tasks are told of it. */
+/** What the tasks of a run know of it. */
 type PoolRun = { readonly part: QueryPart; readonly tasks: QueryTasks };
 
 /** Whether nobody waits for it yet. */

@@ -93,14 +93,14 @@ export class RunCosts {
     return rowsIn(ms, this.#costs.get(costlyPart(call))?.msPerRowHere);
   }
 
-  /** How long a run takes of which nothing is remembered; `undefined` where it is not known. */
+  /** Milliseconds of a run without remembered partial states; `undefined` if not known. */
   wholeMs(call: PlannedCall): number | undefined {
     return this.#wholeMs.get(callIdentity(call));
   }
 
   /**
-   * … of a call with few rows; what others of its plan take is told where the call is a new one. A plan that takes
-   * little for one project takes little for each that has few rows.
+   * Milliseconds of such a run of a call with few rows. For a new call it is what other calls of its plan take: a plan
+   * that takes little for one project takes little for each project with few rows.
    */
   wholeMsOfFew(call: PlannedCall): number | undefined {
     return this.wholeMs(call) ?? this.#costs.get(costlyPart(call))?.wholeMs;

@@ -1,12 +1,12 @@
 import { must } from '../assert.ts';
 
 /**
- * Who shares with others what there is not enough of: all that bears one name is one tenant. A plain word of
- * whoever asks; what names none is one tenant, too.
+ * The name of a tenant. Tenants share threads and memory fairly. All work with the same name belongs to one tenant; work
+ * without a name belongs to one tenant, too. The caller chooses the name.
  */
 export type Tenant = string;
 
-/** Of work that nobody in particular has asked for. */
+/** The tenant of work that no caller has asked for. */
 export const NO_TENANT: Tenant = '';
 
 /**

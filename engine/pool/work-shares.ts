@@ -36,15 +36,15 @@ export const WORK_SHARES: Readonly<MsByKind> = {
 export const URGENT_SEAL_SHARE = 1 / 2;
 
 /**
- * The most that a kind may be owed, in turns: what could not go for long, as no thread was there for it, would hold up
- * calls for as long.
+ * The most that a kind may be owed, in turns. Without this bound a kind that found no thread for a long time would then
+ * delay calls for as long.
  */
 const OWED_TURNS_MAX = 4;
 
 /**
- * Who goes first. Calls go before all others, and each kind before those behind it, but for the shares: a kind that has
- * work is owed its part of the time that threads run, less what it has had. Once that makes a turn it is *due*: it goes before calls, and
- * keeps its thread until it is owed nothing.
+ * The order in which kinds of work get threads. Calls come first, then the other kinds in their order. Shares make the
+ * exception: a kind that has work is owed its share of the time that threads run, less the time it has had. Once that is a
+ * whole turn, the kind is *due*: it goes before calls, and keeps its thread until it is owed nothing.
  */
 export class WorkShares {
   readonly #turnMs: number;

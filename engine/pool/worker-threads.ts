@@ -49,8 +49,8 @@ const SLOTS_PER_THREAD = 2;
  * for a while end, with all the memory that they hold. A thread that dies fails the task it was
  * running, and is replaced; the process and the other threads go on.
  *
- * A thread dies when its heap is full, when something throws outside of a task, or when it is told
- * to. What a task does wrong is in its answer (`failure`, `bug`), so that a rejection by the pool
+ * A thread dies when its heap is full, when something throws outside of a task, or when the pool
+ * ends it. The failure of a task is in its answer (`failure`, `bug`), so that a rejection by the pool
  * means that the thread is gone.
  */
 export class WorkerThreads {
