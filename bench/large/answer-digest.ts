@@ -15,6 +15,13 @@ export function digestOf(question: Question, rows: readonly AnswerRow[]): string
   return hashOf(JSON.stringify(cells));
 }
 
+/** The same for rows of any text; an empty text, which some engines have where others have NULL, is NULL. */
+export function digestOfRows(rows: readonly AnswerRow[]): string {
+  return hashOf(
+    JSON.stringify(rows.map((row) => row.map((cell) => (cell === '' ? null : plainCell(cell))))),
+  );
+}
+
 function plainCell(cell: CellValue): unknown {
   if (typeof cell === 'number' && !Number.isInteger(cell)) return cell.toPrecision(DIGITS);
   if (typeof cell !== 'string' || !/^[[{]/.test(cell)) return cell;

@@ -67,6 +67,24 @@ export function edgeEvent(random: Random, project: Project, timestampUs: number)
   });
 }
 
+/** A request of the same kind with what is mostly counted of it alone: some 600 bytes of JSON. */
+export function leanEdgeEvent(random: Random, project: Project, timestampUs: number): string {
+  const { userAgent } = drawClient(random);
+  const { method, path, search } = drawRequest(random);
+  const url = `https://${project.ref}.supabase.co${path}${search}`;
+  const status = drawStatus(random);
+  return JSON.stringify({
+    id: random.uuid(),
+    timestamp: timestampUs,
+    event_message: `${method} | ${status} | ${drawAddress(random)} | ${random.hex(16)} | ${url} | ${userAgent}`,
+    project: project.ref,
+    metadata: {
+      request: { method, path, url },
+      response: { origin_time: random.durationMs(38) + random.below(6), status_code: status },
+    },
+  });
+}
+
 function responseOf(
   random: Random,
   of: {

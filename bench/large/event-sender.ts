@@ -30,7 +30,7 @@ class EventSender {
   readonly #client: HttpClient;
   readonly #random = new LargeRandom(SEED);
   readonly #projects = new LargeProjects(0);
-  readonly #kinds = Array.from(LARGE_KINDS.keys());
+  readonly #kinds: readonly LargeKind[] = ['full', 'invocations'];
   readonly #underWay = new Set<Promise<void>>();
   #postCount = 0;
   #isStopped = false;

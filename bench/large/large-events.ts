@@ -2,13 +2,13 @@ import type { Project } from '../../src/demo/traffic/log-event.ts';
 import type { Random } from '../../src/demo/traffic/random.ts';
 import type { EventBatch } from '../workload/workload.ts';
 import { Arrivals } from './arrivals.ts';
-import { edgeEvent } from './edge-event.ts';
+import { edgeEvent, leanEdgeEvent } from './edge-event.ts';
 import { invocationEvent } from './invocation-event.ts';
 import { LargeRandom } from './large-random.ts';
 import type { LargeProjects } from './projects.ts';
 
 /** The kinds of events that this store has, by the names that the other benchmarks have for them. */
-export type LargeKind = 'full' | 'invocations';
+export type LargeKind = 'full' | 'invocations' | 'lean';
 
 type MakeEvent = (random: Random, project: Project, timestampUs: number) => string;
 
@@ -18,6 +18,7 @@ export const LARGE_KINDS: ReadonlyMap<
 > = new Map([
   ['full', { make: edgeEvent, seed: 381 }],
   ['invocations', { make: invocationEvent, seed: 382 }],
+  ['lean', { make: leanEdgeEvent, seed: 385 }],
 ]);
 
 /** So many events of a kind, in the order in which they arrive: the same ones in every run. */

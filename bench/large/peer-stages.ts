@@ -3,7 +3,7 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { PeerResult } from './engine-result.ts';
-import type { PeerOrder } from './peer-order.ts';
+import type { PeerOrder, PeerTexts, PeerTextTimes } from './peer-order.ts';
 import type { LargeSize } from './sizes.ts';
 
 /** Engines with the same rows, by their names in `PEERS`. */
@@ -57,14 +57,22 @@ export class PeerStages {
     }
   }
 
-  #run(task: PeerOrder['task']): Promise<unknown> {
+  /** Asks each text twice, those to warm up first. */
+  async askTexts(texts: PeerTexts): Promise<PeerTextTimes> {
+    return (await this.#run('ask texts', texts)) as PeerTextTimes;
+  }
+
+  #run(task: PeerOrder['task'], texts?: PeerTexts): Promise<unknown> {
     const path = fileURLToPath(new URL('./peer-process.ts', import.meta.url));
     const child = fork(path, {
       execArgv: ['--import', 'tsx'],
       serialization: 'advanced',
       stdio: ['ignore', 'inherit', process.stderr.isTTY ? 'inherit' : 'pipe', 'ipc'],
     });
-    const order: PeerOrder = { task, name: this.#name, folder: this.dataDir, size: this.#size };
+    const order: PeerOrder = {
+      ...{ task, name: this.#name, folder: this.dataDir, size: this.#size },
+      ...(texts === undefined ? {} : { texts }),
+    };
     let said = '';
     child.stderr?.on('data', (part: Buffer) => {
       said = `${said}${part}`.slice(-2_000);

@@ -52,7 +52,10 @@ export const SIZES: ReadonlyMap<string, LargeSize> = new Map([
   ],
 ]);
 
-function countsOf(counts: Readonly<Record<LargeKind, number>>): ReadonlyMap<LargeKind, number> {
+function countsOf(counts: {
+  readonly full: number;
+  readonly invocations: number;
+}): ReadonlyMap<LargeKind, number> {
   return new Map([
     ['full', counts.full],
     ['invocations', counts.invocations],

@@ -1,7 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { findStorePath } from '../../ingest/data-folder.ts';
 import { PARTITION_QUIET_US, SEAL_AGE_US } from '../../ingest/limits.ts';
 import { PARTITION_US } from '../../ingest/partition.ts';
 import { showProgress } from '../../src/command/progress.ts';
@@ -9,12 +8,11 @@ import { TICK_MS } from '../../src/limits.ts';
 import { HttpClient } from '../http-client.ts';
 import { hashOf } from '../measure.ts';
 import { postAll } from '../posting.ts';
-import { sealEverything } from '../sealed-folder.ts';
 import { ServiceProcess } from '../service-process.ts';
 import { readSource } from '../service-reading.ts';
 import { NOW_US } from '../workload/clock.ts';
 import { type EventBatch, sourceOf } from '../workload/workload.ts';
-import { LARGE_KINDS, type LargeKind, largeBatches } from './large-events.ts';
+import { type LargeKind, largeBatches } from './large-events.ts';
 import type { LargeProjects } from './projects.ts';
 import type { LargeSize } from './sizes.ts';
 
@@ -25,16 +23,21 @@ const CONNECTIONS = 4;
 /** Sealing and merging what was taken in takes minutes. */
 export const REST_SECONDS_MAX = 1_800;
 
+/** What of a kind is in before its last events. */
+const LAST_SHARE = 0.9;
+
 /** So many events tell one version of the generator from another. */
 const FINGERPRINT_EVENTS = 100;
 
 export type LargeStoreOptions = {
   /** Where all that a run needs is kept: this store, and those of other engines. */
   readonly folder: string;
-  readonly size: LargeSize;
+  readonly size: Pick<LargeSize, 'eventCounts' | 'memoryBytes'>;
   readonly projects: LargeProjects;
   /** What runs the service. */
   readonly command: readonly string[];
+  /** The checkout that the command is of, if not this one. */
+  readonly root?: string;
 };
 
 /** A data folder of the service with all events, made when it is first wanted. */
@@ -72,21 +75,33 @@ export class LargeStore {
       if (readFileSync(path, 'utf8') === fingerprint) return;
       throw new Error(`${folder} has other events: remove it, or name another folder`);
     }
-    rmSync(this.dataDir, { recursive: true, force: true });
-    mkdirSync(this.dataDir, { recursive: true });
-    await this.#takeIn();
-    await this.#settle();
+    const service = await this.fill();
+    try {
+      await service.atRest(REST_SECONDS_MAX);
+    } finally {
+      await service.stop();
+    }
+    await this.passDay();
     writeFileSync(path, fingerprint);
   }
 
-  async #takeIn(): Promise<void> {
+  /**
+   * Takes in all events of an empty folder; the service that did goes on running. `beforeLast` is awaited once nine
+   * tenths of a kind are in.
+   */
+  async fill(
+    beforeLast: (service: ServiceProcess) => Promise<void> = async () => {},
+  ): Promise<ServiceProcess> {
+    rmSync(this.dataDir, { recursive: true, force: true });
+    mkdirSync(this.dataDir, { recursive: true });
     const { size, projects } = this.#options;
     const service = await this.start();
     const client = new HttpClient(service.url, service.token, CONNECTIONS);
     try {
       for (const [kind, eventCount] of size.eventCounts) {
         const fromMs = performance.now();
-        const refusalCount = await post(client, kind, { projects, eventCount });
+        const before = () => beforeLast(service);
+        const refusalCount = await post(client, kind, { projects, eventCount, before });
         const seconds = (performance.now() - fromMs) / 1000;
         const { events } = await readSource(client, sourceOf(kind));
         if (events !== eventCount) throw new Error(`${events} events of ${eventCount} are there`);
@@ -95,18 +110,21 @@ export class LargeStore {
             `${refusalCount} posts refused for a moment`,
         );
       }
-      await service.atRest(REST_SECONDS_MAX);
+      return service;
+    } catch (error) {
+      await service.stop();
+      throw error;
     } finally {
       client.close();
-      await service.stop();
     }
   }
 
-  /** Half of the way to the next day first: a clock that leaps by more than a day is taken for wrong. */
-  async #settle(): Promise<void> {
-    showProgress('sealing');
-    const MEMORY_LIMIT = String(this.#options.size.memoryBytes);
-    await sealEverything(await findStorePath(this.dataDir), NOW_US, { MEMORY_LIMIT });
+  /**
+   * Seals what is open and lets a day pass to which nothing is sent, while no service has the folder. Half of the way to
+   * the next day first: a clock that leaps by more than a day is taken for wrong.
+   */
+  async passDay(): Promise<void> {
+    await this.#seal();
     const dayOver = NOW_US + SEAL_AGE_US + PARTITION_US + PARTITION_QUIET_US;
     for (const nowUs of [(NOW_US + dayOver) / 2, dayOver]) {
       showProgress('merging');
@@ -120,25 +138,52 @@ export class LargeStore {
     }
     showProgress('');
   }
+
+  async #seal(): Promise<void> {
+    showProgress('sealing');
+    const { root = '.', size } = this.#options;
+    const { findStorePath, sealEverything } = await importSealing(root);
+    const MEMORY_LIMIT = String(size.memoryBytes);
+    await sealEverything(await findStorePath(this.dataDir), NOW_US, { MEMORY_LIMIT });
+  }
+}
+
+/** The code of a checkout that seals; it may be another one than this. */
+async function importSealing(root: string) {
+  const sealed = await import(resolve(root, 'bench/sealed-folder.ts'));
+  const folder = await import(resolve(root, 'ingest/data-folder.ts'));
+  return {
+    ...(sealed as Pick<typeof import('../sealed-folder.ts'), 'sealEverything'>),
+    ...(folder as Pick<typeof import('../../ingest/data-folder.ts'), 'findStorePath'>),
+  };
 }
 
 async function post(
   client: HttpClient,
   kind: LargeKind,
-  of: { readonly projects: LargeProjects; readonly eventCount: number },
+  of: {
+    readonly projects: LargeProjects;
+    readonly eventCount: number;
+    readonly before: () => Promise<void>;
+  },
 ): Promise<number> {
   const batches = largeBatches(kind, { ...of, eventsPerBatch: POST_EVENTS });
   const path = `/api/logs?source_name=${encodeURIComponent(sourceOf(kind))}`;
   let sentCount = 0;
-  const refusalCount = await postAll(client, { path, connectionCount: CONNECTIONS }, () => {
-    const { value, done } = batches.next();
-    if (done) return undefined;
-    sentCount += value.eventCount;
-    showProgress(`weir: ${kind}, ${sentCount} of ${of.eventCount}`);
-    return bodyOf(value);
-  });
+  const postUntil = (endCount: number): Promise<number> =>
+    postAll(client, { path, connectionCount: CONNECTIONS }, () => {
+      if (sentCount >= endCount) return undefined;
+      const { value, done } = batches.next();
+      if (done) return undefined;
+      sentCount += value.eventCount;
+      showProgress(`weir: ${kind}, ${sentCount} of ${of.eventCount}`);
+      return bodyOf(value);
+    });
+  const refusalCount = await postUntil(LAST_SHARE * of.eventCount);
+  await of.before();
+  const lastRefusalCount = await postUntil(of.eventCount);
   showProgress('');
-  return refusalCount;
+  return refusalCount + lastRefusalCount;
 }
 
 /** The events as one JSON array. */
@@ -146,9 +191,11 @@ function bodyOf({ text }: EventBatch): Buffer {
   return Buffer.from(`[${text.slice(0, -1).replaceAll('\n', ',')}]`);
 }
 
-function fingerprintOf({ eventCounts }: LargeSize, projects: LargeProjects): string {
-  return Array.from(LARGE_KINDS.keys(), (kind) => {
-    const eventCount = eventCounts.get(kind)!;
+function fingerprintOf(
+  { eventCounts }: Pick<LargeSize, 'eventCounts'>,
+  projects: LargeProjects,
+): string {
+  return Array.from(eventCounts, ([kind, eventCount]) => {
     const of = { projects, eventCount, eventsPerBatch: FINGERPRINT_EVENTS };
     const { value } = largeBatches(kind, of).next();
     return `${kind} ${eventCount} ${hashOf(value?.text ?? '')}\n`;

@@ -150,6 +150,10 @@ export class ClickHouse implements Peer {
     }
   }
 
+  async askSql(sql: string): Promise<readonly AnswerRow[]> {
+    return this.#rows(sql);
+  }
+
   async openIntake(folder: string, kind: Kind): Promise<PeerIntake> {
     rmSync(folder, { recursive: true, force: true });
     const session = await openSession(this.#package, folder);

@@ -116,6 +116,10 @@ export class DuckDb implements Peer {
     return statement && (await this.#rows(statement.sql, statement.values));
   }
 
+  askSql(sql: string): Promise<readonly AnswerRow[]> {
+    return this.#rows(sql);
+  }
+
   async openIntake(folder: string, kind: Kind): Promise<PeerIntake> {
     rmSync(folder, { recursive: true, force: true });
     mkdirSync(folder, { recursive: true });

@@ -30,6 +30,9 @@ export interface Peer {
    */
   ask(question: Question): Promise<readonly AnswerRow[] | undefined>;
 
+  /** Answers a text in its own SQL, over its own tables, with nothing bound. Some engines are asked so. */
+  askSql?(sql: string): Promise<readonly AnswerRow[]>;
+
   /**
    * For engines that take events in durably: a table of its own for the kind, in a folder of its own.
    * `post` resolves when the events of a text would outlive a loss of power, and queries see them.
