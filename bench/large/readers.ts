@@ -114,7 +114,7 @@ function sqlCall(project: string): ReaderCall {
 }
 
 /** One of the three saved queries. */
-function savedCall(random: Random, project: string): ReaderCall {
+export function savedCall(random: Random, project: string): ReaderCall {
   switch (random.below(3)) {
     case 0:
       return { query: 'logs.all', path: `logs.all?project=${project}&project_tier=PRO` };
