@@ -7,7 +7,10 @@ import { jsonNested } from './nested.ts';
 
 /** What is wanted of a field, in words, and the type. */
 const WANTED: readonly (readonly [string, SqlType])[] = [
-  ['a text: text functions, `LIKE`, regular expressions, an operator whose other side is a STRING', STRING],
+  [
+    'a text: text functions, `LIKE`, regular expressions, an operator whose other side is a STRING',
+    STRING,
+  ],
   ['a number: arithmetic, `SUM`, `AVG`, an operator whose other side is a number', NUMBER],
   ['a FLOAT64: mathematical functions, arithmetic with a FLOAT64', FLOAT64],
   ['an INT64: positions, lengths, bits, `MOD`', INT64],
