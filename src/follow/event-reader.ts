@@ -20,6 +20,8 @@ export type FollowedEvents = {
   readonly project?: string | undefined;
   /** If given, only events with this timestamp or a later one; microseconds since the epoch. */
   readonly sinceUs?: number | undefined;
+  /** Conditions in SQL over the table `t`, which all must hold. */
+  readonly conditions?: readonly string[];
   readonly reach: Reach;
   /** The tenant whose turns and time the queries use. */
   readonly tenant: Tenant;
@@ -46,7 +48,9 @@ export class EventReader {
   readonly #ids: EventIds;
   readonly #nowUs: () => number;
   readonly #pageRows: number;
-  readonly #queries = new Map<string, PreparedQuery>();
+  readonly #queries: Queries = new Map();
+  /** Of searches, which nobody else may make: they are kept as long as their stream. */
+  readonly #ofSearches = new WeakMap<FollowedEvents, Queries>();
   /** Pages that are being read. */
   readonly #pages = new SharedRuns<ReadPage>();
 
@@ -71,8 +75,9 @@ export class EventReader {
    * @throws ServiceError if a query fails, and `query_cancelled` soon after `cancelled`.
    */
   read(events: FollowedEvents, after: number, cancelled: AbortSignal): Promise<ReadPage> {
-    const { source, project, sinceUs, reach, tenant } = events;
-    const wanted = [source.name, project ?? null, sinceUs ?? null, reachText(reach), after, tenant];
+    const { source, project, sinceUs, conditions, reach, tenant } = events;
+    const which = [source.name, project ?? null, sinceUs ?? null, conditions ?? []];
+    const wanted = [...which, reachText(reach), after, tenant];
     const key = JSON.stringify(wanted);
     const page =
       this.#pages.find(key) ??
@@ -131,7 +136,7 @@ export class EventReader {
     { after, rowsMax, signal }: WantedPage,
     order: PageOrder,
   ): Promise<QueryAnswer> {
-    return this.#engine.run(this.#getQuery(formatQuery(events, order)), {
+    return this.#engine.run(this.#getQuery(events, order), {
       parameters: new Map<string, string | number | null>([
         ['after', after - 1],
         ['since', events.sinceUs ?? null],
@@ -146,15 +151,27 @@ export class EventReader {
     });
   }
 
-  #getQuery(text: string): PreparedQuery {
-    let query = this.#queries.get(text);
+  #getQuery(events: FollowedEvents, order: PageOrder): PreparedQuery {
+    const text = formatQuery(events, order);
+    const queries = this.#findQueries(events);
+    let query = queries.get(text);
     if (query === undefined) {
       query = this.#events.prepare(text, PARAMETERS);
-      this.#queries.set(text, query);
+      queries.set(text, query);
     }
     return query;
   }
+
+  #findQueries(events: FollowedEvents): Queries {
+    if (!events.conditions?.length) return this.#queries;
+    const queries: Queries = this.#ofSearches.get(events) ?? new Map();
+    this.#ofSearches.set(events, queries);
+    return queries;
+  }
 }
+
+/** Prepared queries by their texts. */
+type Queries = Map<string, PreparedQuery>;
 
 type WantedPage = {
   readonly after: number;
@@ -181,15 +198,17 @@ const LAST_PARTS = 16;
 const LAST_PARTS_GROWTH = 256;
 
 /** Whether every event of the source is wanted and may be seen. */
-function seesAll({ project, sinceUs, reach }: FollowedEvents): boolean {
-  return project === undefined && sinceUs === undefined && reach.projects === 'all';
+function seesAll({ project, sinceUs, conditions, reach }: FollowedEvents): boolean {
+  const isWhole = project === undefined && sinceUs === undefined && !conditions?.length;
+  return isWhole && reach.projects === 'all';
 }
 
 /**
  * The query of a page. The rule of the source determines an event's project: its column, or a field of its metadata,
  * whose records are then searched one by one.
  */
-function formatQuery({ source, project, sinceUs }: FollowedEvents, order: PageOrder): string {
+function formatQuery(events: FollowedEvents, order: PageOrder): string {
+  const { source, project, sinceUs } = events;
   const isNewestFirst = order === 'newest first';
   const columns = isNewestFirst
     ? ''
@@ -209,6 +228,7 @@ function formatQuery({ source, project, sinceUs }: FollowedEvents, order: PageOr
     }
     conditions.push(`${owner}.\`${field}\` = @project`);
   }
+  conditions.push(...(events.conditions ?? []).map((condition) => `(${condition})`));
   const distinct = isNewestFirst && unnests.length > 0 ? 'DISTINCT ' : '';
   return `SELECT ${distinct}_arrival${columns} FROM \`${source.name}\` AS t${unnests.join('')}
 WHERE ${conditions.join(' AND ')}

@@ -1,19 +1,31 @@
 import type { Request } from 'express';
 import type { Source } from '../../ingest/source.ts';
-import { authorizeEvents, authorizeProject, type Grant, toReach } from '../access/grant.ts';
+import {
+  authorize,
+  authorizeEvents,
+  authorizeProject,
+  type Grant,
+  toReach,
+} from '../access/grant.ts';
 import { toTenant } from '../access/tenant.ts';
-import type { Tokens } from '../access/tokens.ts';
+import { ExploredTables } from '../call/explored-tables.ts';
 import { parseIsoTimestampUs } from '../definition/iso-timestamp.ts';
 import type { ParameterTexts } from '../definition/parameters.ts';
 import { unknownSource } from '../doors/post-address.ts';
 import { echo } from '../echo.ts';
 import { ServiceError } from '../errors.ts';
+import { parseExploreRequest } from '../explore/explore-request.ts';
+import { formatList } from '../explore/explore-sql.ts';
+import { findWalkedEvents } from '../explore/explorer.ts';
+import { SEARCH_LENGTH_MAX } from '../explore/search.ts';
 import type { Followers, FollowStart } from '../follow/followers.ts';
 import { FOLLOWED_LAST_MAX } from '../limits.ts';
 import type { OperationText } from '../openapi/operation-text.ts';
-import type { LogIntake } from '../store/log-intake.ts';
+import { createTools, findExplored } from './explore-route.ts';
 import { oneText } from './query-string.ts';
+import { goneSignal } from './read-call.ts';
 import { type GuardedOperation, pathParameter } from './route.ts';
+import type { RouteOptions } from './routes.ts';
 
 const WHOLE_NUMBER = { type: 'integer', minimum: 0 };
 
@@ -29,6 +41,13 @@ export const FOLLOW_TEXT: OperationText = {
       in: 'query',
       description: 'Only events of this project, by the rule of the source',
       schema: { type: 'string', minLength: 1 },
+    },
+    {
+      name: 'search',
+      in: 'query',
+      description:
+        'Only events that match this search, as `POST /api/explore` has it; it needs the scope `explore`',
+      schema: { type: 'string', maxLength: SEARCH_LENGTH_MAX },
     },
     {
       name: 'last',
@@ -77,12 +96,9 @@ export const FOLLOW_TEXT: OperationText = {
 };
 
 /** Follows a source. The path's parameter is its name or id. */
-export function followHandler(options: {
-  readonly intake: Pick<LogIntake, 'findSource' | 'listSources'>;
-  readonly followers: Followers;
-  readonly tokens: Pick<Tokens, 'stillGrants'>;
-}): GuardedOperation['handle'] {
+export function followHandler(options: RouteOptions): GuardedOperation['handle'] {
   const { intake, followers, tokens } = options;
+  const tables = new ExploredTables(options.catalogue);
   return async (request, response, { grant, query }) => {
     const name = pathParameter(request);
     const source = intake.findSource(name);
@@ -93,6 +109,9 @@ export function followHandler(options: {
     if (project !== undefined) authorizeProject(grant, project);
     const sinceUs = parseSinceUs(query);
     const start = parseStart(request, query, { source, grant, sinceUs, followers });
+    const search = oneText(query, 'search') ?? '';
+    const signal = goneSignal(response);
+    const conditions = await findConditions(search, source, { ...options, tables, grant, signal });
     if (request.method === 'HEAD') {
       response.setHeader('Content-Type', 'text/event-stream; charset=utf-8');
       response.end();
@@ -101,9 +120,29 @@ export function followHandler(options: {
     // The reach limits the events, wherever the follower starts.
     const mayGoOn = (): boolean => tokens.stillGrants(grant);
     const reach = toReach(grant);
-    const events = { source, project, sinceUs, reach, tenant: toTenant(grant), mayGoOn };
+    const which = { source, project, sinceUs, conditions };
+    const events = { ...which, reach, tenant: toTenant(grant), mayGoOn };
     await followers.follow(response, events, start);
   };
+}
+
+/** Whose fields a search may name: a stream begins before there are any of the events that it is for. */
+const KNOWN_FROM = '-7d';
+
+/** The conditions of a search, which are one query for as long as the stream lasts. @throws ServiceError */
+async function findConditions(
+  search: string,
+  { name }: Source,
+  parts: Omit<Parameters<typeof createTools>[0], 'hold'> & Pick<RouteOptions, 'intake'>,
+): Promise<readonly string[]> {
+  if (search.trim() === '') return [];
+  const { grant, intake, clock } = parts;
+  authorize(grant, 'explore');
+  const request = parseExploreRequest({ source: name, search, from: KNOWN_FROM }, clock.nowUs());
+  const tools = createTools({ ...parts, hold: () => {} });
+  const events = await findWalkedEvents(request, findExplored(name, intake, grant), tools);
+  await tools.check(formatList(events, request.window, { start: undefined, limit: 1 }));
+  return events.conditions;
 }
 
 /**

@@ -294,6 +294,19 @@ suite('exploring events in the console', { skip: missingBrowser() }, () => {
     await page.getByRole('grid', { name: 'Events', exact: true }).waitFor();
   });
 
+  test('follows only the events that match the search', async () => {
+    const fragment = fragmentOf({ source: 'live.logs', search: 'wanted', live: '1' });
+    const page = await weir.open({ fragment });
+    await page.getByText('No event that matches has come yet').waitFor();
+    const post = (text: string) =>
+      weir.service.post('live.logs', [{ event_message: text, timestamp: NOW_US }], NOW_US);
+    await post('some other');
+    await post('a wanted one');
+    await rowOf(page, 'a wanted one').waitFor();
+    assert.deepEqual(await messages(page).allInnerTexts(), ['a wanted one']);
+    await checkAccessible(page);
+  });
+
   test('finds a text within the list, also where it is not drawn', async () => {
     const page = await weir.open({ fragment: fragmentOf() });
     await rowOf(page, 'message 0 of the app').waitFor();

@@ -65,6 +65,25 @@ function idsOf(events: readonly StreamEvent[]): string[] {
 
 const namesOf = (events: readonly JsonObject[]) => events.map(({ id }) => id);
 
+test('a follower with a search gets the events that match, of the last ones and of the new', async () => {
+  await post([eventOf('alpha'), eventOf('alpha'), eventOf('alpha'), eventOf('beta')]);
+  const search = `-project:beta n>=${eventCount - 2}`;
+  const stream = await follow({ search, last: '1' });
+  assert.deepEqual(idsOf(await stream.take(1)), [`event-${eventCount - 1}`]);
+  const events = [eventOf('beta'), eventOf('alpha')];
+  await post(events);
+  assert.deepEqual(idsOf(await stream.take(1)), namesOf(events.slice(1)));
+  stream.close();
+  const wrong = await follow({ search: 'nowhere:1' });
+  assert.equal(wrong.response.statusCode, 400);
+  wrong.close();
+  const { token } = await makeToken(service, 'no explorer', { scopes: ['query'] });
+  const refused = await service.ask('GET', `/api/sources/${EDGE}/tail?search=hello`, undefined, {
+    'X-API-KEY': token,
+  });
+  assert.equal(refused.status, 403);
+});
+
 test('a follower gets new events in order of arrival, in the form of the log', async () => {
   await post([eventOf('alpha')]);
   const stream = await follow();

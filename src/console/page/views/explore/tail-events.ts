@@ -3,6 +3,7 @@ import { useEffect, useMemo } from 'preact/hooks';
 import { ApiError } from '../../api/client.ts';
 import { askEvents } from '../../api/event-stream.ts';
 import type { LogEvent } from '../../api/explore.ts';
+import type { ExplorePlace } from './explore-place.ts';
 
 /** Events that stay in the list, and those that wait while it stands still. Older ones are in the store. */
 const SHOWN_MAX = 5_000;
@@ -21,7 +22,7 @@ const FIRST_COUNT = 50;
 
 export type TailState = 'connecting' | 'live' | 'lost';
 
-/** Events as they come, the last one first. While it is held they wait. */
+/** Events that match as they come, the last one first. While it is held they wait. */
 export class TailEvents {
   readonly state = signal<TailState>('connecting');
   readonly events = signal<readonly LogEvent[]>([]);
@@ -41,8 +42,11 @@ export class TailEvents {
   #timer = 0;
   #lastId: string | undefined;
 
-  constructor(source: string, project: string) {
-    const query = new URLSearchParams(project === '' ? {} : { project });
+  constructor(source: string, project: string, search: string) {
+    const query = new URLSearchParams({
+      ...(project !== '' && { project }),
+      ...(search !== '' && { search }),
+    });
     query.set('last', String(FIRST_COUNT));
     this.#path = `api/sources/${encodeURIComponent(source)}/tail?${query}`;
   }
@@ -128,8 +132,11 @@ export class TailEvents {
   }
 }
 
-export function useTailEvents(source: string, project: string): TailEvents {
-  const tail = useMemo(() => new TailEvents(source, project), [source, project]);
+export function useTailEvents(
+  source: string,
+  { project, search }: Pick<ExplorePlace, 'project' | 'search'>,
+): TailEvents {
+  const tail = useMemo(() => new TailEvents(source, project, search), [source, project, search]);
   useEffect(() => {
     tail.start();
     return () => tail.stop();

@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { Button } from '../../components/button.tsx';
+import { LogText } from '../../components/log-text.tsx';
 import { Empty, Failure, Loading } from '../../components/states.tsx';
 import { useActions } from '../../state/actions.ts';
 import { changeParameters } from '../../state/route.ts';
@@ -7,7 +8,7 @@ import { EventTable } from './event-table.tsx';
 import type { ExplorePlace } from './explore-place.ts';
 import { type TailEvents, useTailEvents } from './tail-events.ts';
 
-/** The events of a source as they come. The list stands still while somebody reads in it. */
+/** The events of a source that match the search as they come. The list stands still while somebody reads in it. */
 export function TailView({
   source,
   place,
@@ -15,7 +16,7 @@ export function TailView({
   readonly source: string;
   readonly place: ExplorePlace;
 }) {
-  const tail = useTailEvents(source, place.project);
+  const tail = useTailEvents(source, place);
   const [isPaused, setPaused] = useState(false);
   const [isRead, setRead] = useState(false);
   // A new table is at its top, and nothing is chosen in it.
@@ -51,7 +52,11 @@ export function TailView({
         <Loading what="Connecting" />
       )}
       {events.length === 0 && tail.state.value !== 'connecting' && (
-        <Empty title="No event has come yet" />
+        <Empty
+          title={
+            place.search === '' ? 'No event has come yet' : 'No event that matches has come yet'
+          }
+        />
       )}
       {events.length > 0 && (
         <EventTable
@@ -93,7 +98,14 @@ function TailFacts(props: {
   return (
     <p class="tail-facts muted">
       {place.project !== '' && <span>project {place.project}</span>}
-      {place.search !== '' && <span>all events, also those that the search leaves out</span>}
+      {place.search !== '' && (
+        <span>
+          that match{' '}
+          <code>
+            <LogText text={place.search} />
+          </code>
+        </span>
+      )}
       <span>{tail.rate.value.toLocaleString('en')} a second</span>
       {isLost && <span class="badge warn">connecting again</span>}
       {isHeld && (
