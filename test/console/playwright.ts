@@ -5,6 +5,7 @@ import { pathInRepository, readText } from '../support/source-files.ts';
 /** What the tests use of `playwright-core`, which is installed below this folder only. */
 type Locator = {
   click(options?: { readonly modifiers?: readonly string[] }): Promise<void>;
+  dblclick(): Promise<void>;
   fill(text: string): Promise<void>;
   press(keys: string): Promise<void>;
   hover(): Promise<void>;

@@ -75,6 +75,29 @@ suite('a query in the console', { skip: missingBrowser() }, () => {
     await page.locator('.cm-lintRange-error').waitFor({ state: 'hidden' });
   });
 
+  test('typing over a selection keeps to the policy for content', async () => {
+    const page = await weir.open({ fragment: fragmentOf('SELECT nowhere(1) FROM `app.logs`') });
+    await run(page);
+    await page.locator('.cm-lintRange-error').waitFor();
+    await page.getByLabel('SQL').click();
+    // Over a word that is marked as wrong, over words of several colours, and while names are offered.
+    await page.locator('.cm-lintRange-error').dblclick();
+    await page.keyboard.type('COUNT');
+    await page
+      .getByRole('option', { name: /^COUNT/ })
+      .first()
+      .waitFor();
+    await page.keyboard.press('Shift+Home');
+    await page.keyboard.type('SELECT a');
+    await page.keyboard.press('Control+a');
+    await page.keyboard.type('S');
+    await page.keyboard.press('Control+a');
+    await page.keyboard.type('SELECT 1 AS n');
+    await page.keyboard.press('Control+Enter');
+    await page.getByRole('cell', { name: '1', exact: true }).waitFor();
+    weir.checkWrongs();
+  });
+
   test('is cancelled when a person wants it', async () => {
     const sql =
       'SELECT COUNT(*) AS n FROM UNNEST(GENERATE_ARRAY(1, 20000)) AS a, UNNEST(GENERATE_ARRAY(1, 20000)) AS b WHERE MOD(a * b, 7) = 3';

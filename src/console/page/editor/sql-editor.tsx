@@ -103,11 +103,25 @@ function extensionsOf(
     placeholder('SELECT …'),
     EditorView.lineWrapping,
     EditorView.contentAttributes.of({ 'aria-label': label }),
+    EditorView.domEventHandlers({ beforeinput: typeOverSelection }),
     EditorView.updateListener.of((update) => {
       if (update.docChanged) latest.current.onChange(update.state.doc.toString());
     }),
     THEME,
   ];
+}
+
+/**
+ * Puts in what is typed over a selection. A browser that does it by itself keeps the colour of what it replaces, in a `style`
+ * that the policy for content does not allow.
+ */
+function typeOverSelection({ inputType, data }: InputEvent, view: EditorView): boolean {
+  const { state } = view;
+  if (inputType !== 'insertText' || data === null || state.selection.main.empty) return false;
+  if (!state.readOnly) {
+    view.dispatch(state.replaceSelection(data), { userEvent: 'input.type', scrollIntoView: true });
+  }
+  return true;
 }
 
 function completing(names: SchemaNames) {
