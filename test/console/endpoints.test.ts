@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
 import { NOW, us } from '../scripts/script.ts';
 import { TOKEN } from '../support/service-under-test.ts';
@@ -11,11 +14,20 @@ const QUERY = `SELECT TIMESTAMP_TRUNC(t.timestamp, MINUTE) AS minute, COUNT(*) A
 FROM \`app.logs\` AS t WHERE t.project = @project
 AND (@since IS NULL OR t.timestamp >= @since) GROUP BY minute ORDER BY minute`;
 
+/** A definition that is a file. */
+const FILE_TEXT = `-- id: 6f8f4f3a-3d1b-4f51-9a42-8a8c8d0c8f10
+-- name: folder.errors
+SELECT COUNT(*) AS n FROM \`app.logs\` AS t
+`;
+
 suite('endpoints in the console', { skip: missingBrowser() }, () => {
   let weir: ConsoleUnderTest;
+  let folder: string;
 
   before(async () => {
-    weir = await ConsoleUnderTest.start({ SOURCES: 'app.logs:project' });
+    folder = await mkdtemp(join(tmpdir(), 'weir-definitions-'));
+    await writeFile(join(folder, 'folder.errors.sql'), FILE_TEXT);
+    weir = await ConsoleUnderTest.start({ SOURCES: 'app.logs:project', ENDPOINTS_DIR: folder });
     const events = Array.from({ length: 120 }, (_, index) => ({
       event_message: `message ${index}`,
       timestamp: NOW_US - index * 1_000_000,
@@ -24,7 +36,10 @@ suite('endpoints in the console', { skip: missingBrowser() }, () => {
     await weir.service.post('app.logs', events, NOW_US);
   });
 
-  after(() => weir.close());
+  after(async () => {
+    await weir.close();
+    await rm(folder, { recursive: true });
+  });
 
   const make = async (name: string): Promise<void> => {
     const parameters = [
@@ -81,8 +96,10 @@ suite('endpoints in the console', { skip: missingBrowser() }, () => {
     await page.getByText(/^run \d/).waitFor();
     await page.getByRole('tab', { name: 'Chart' }).click();
     await page.getByRole('img', { name: /^By time: n / }).waitFor();
-    await page.reload();
-    await page.getByText(/calls? within the last hour, p50/).waitFor();
+    await page.getByText(/^1 call within the last hour, p50/).waitFor();
+    await page.getByRole('tab', { name: 'Rows' }).click();
+    await page.getByRole('button', { name: 'Call' }).click();
+    await page.getByText(/^[23] calls within the last hour, p50/).waitFor();
   });
 
   test('its SQL is changed and saved', async () => {
@@ -126,21 +143,80 @@ suite('endpoints in the console', { skip: missingBrowser() }, () => {
     assert.equal(rows.length, 3);
   });
 
-  test('what somebody else saved meanwhile is not overwritten, and can be loaded', async () => {
-    await make('events.shared');
-    const page = await openText('events.shared');
-    await typeAtEnd(page, 'events.shared', ' DESC');
-    await describe('events.shared', 'By another person');
+  /** Types over a text that somebody else changes before it is saved. */
+  const meetConflict = async (name: string): Promise<Page> => {
+    await make(name);
+    const page = await openText(name);
+    await typeAtEnd(page, name, ' DESC');
+    await describe(name, 'By another person');
     await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByText('Somebody changed or deleted it meanwhile').waitFor();
+    await page.getByText('Somebody changed it meanwhile').waitFor();
+    return page;
+  };
+
+  const descriptionIsTheirs = async (name: string): Promise<boolean> => {
+    const { text } = await weir.service.ask('GET', `/api/endpoints`);
+    const { result } = JSON.parse(text) as {
+      readonly result: readonly { readonly name: string; readonly description: string }[];
+    };
+    return result.find((one) => one.name === name)?.description === 'By another person';
+  };
+
+  test('what somebody else saved meanwhile is compared, and can be taken', async () => {
+    const page = await meetConflict('events.shared');
+    await page.locator('del').filter({ hasText: 'By another person' }).waitFor();
+    await page.locator('ins').filter({ hasText: 'DESC' }).waitFor();
+    await page.locator('.comparison > span').filter({ hasText: 'FROM `app.logs`' }).waitFor();
     await checkAccessible(page);
-    await page.getByRole('button', { name: 'Load their text' }).click();
+    await checkFits(page);
+    await page.getByRole('button', { name: 'Take theirs' }).click();
+    await page.locator('.comparison').waitFor({ state: 'detached' });
     await page.getByText('-- description: By another person').waitFor();
     await typeAtEnd(page, 'events.shared', ' DESC');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Saved events.shared').waitFor();
-    const { text } = await weir.service.ask('GET', '/api/endpoints');
-    assert.match(text, /By another person/);
+    assert.ok(await descriptionIsTheirs('events.shared'));
+  });
+
+  test('what somebody else saved meanwhile is overwritten by who has seen it', async () => {
+    const page = await meetConflict('events.kept');
+    await page.getByRole('button', { name: 'Keep mine' }).click();
+    await page.getByText('Saved events.kept').waitFor();
+    assert.match(await queryOf('events.kept'), /DESC$/);
+    assert.ok(!(await descriptionIsTheirs('events.kept')));
+    await page.getByText('Saved. Ctrl+S').waitFor();
+  });
+
+  test('what somebody else deleted meanwhile is said to be gone', async () => {
+    await make('events.removed');
+    const page = await openText('events.removed');
+    await typeAtEnd(page, 'events.removed', ' DESC');
+    const headers = { 'If-Match': '*' };
+    const path = '/api/endpoints/events.removed';
+    assert.ok((await weir.service.ask('DELETE', path, undefined, headers)).status < 300);
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Somebody deleted it meanwhile').waitFor();
+    await page.getByRole('button', { name: 'Back to the list' }).click();
+    await page.getByText('Choose a saved query').waitFor();
+  });
+
+  test('a text that was typed and not saved is kept when another endpoint or view is opened', async () => {
+    await make('events.draft');
+    const page = await openText('events.draft');
+    await typeAtEnd(page, 'events.draft', ' LIMIT 3');
+    await page.getByText('Not saved yet').waitFor();
+    await page.getByRole('link', { name: /^logs\.all/ }).click();
+    await page.getByRole('heading', { name: 'logs.all' }).waitFor();
+    await page.getByRole('link', { name: 'Explore' }).click();
+    await page.getByRole('grid', { name: 'Events', exact: true }).waitFor();
+    await page.getByRole('link', { name: 'Endpoints' }).click();
+    await page.getByRole('link', { name: /^events\.draft not saved/ }).click();
+    await page.getByRole('tab', { name: 'SQL' }).click();
+    await page.getByText('Not saved yet').waitFor();
+    await page.keyboard.press('Control+s');
+    await page.getByText('Saved events.draft').waitFor();
+    assert.match(await queryOf('events.draft'), /LIMIT 3$/);
+    assert.equal(await page.getByText('not saved', { exact: true }).count(), 0);
   });
 
   test('it is deleted after a question, unless somebody else changed it', async () => {
@@ -149,8 +225,8 @@ suite('endpoints in the console', { skip: missingBrowser() }, () => {
     await describe('events.gone', 'By another person');
     await page.getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('button', { name: 'Delete it' }).click();
-    await page.getByText('Somebody changed or deleted it meanwhile').waitFor();
-    await page.getByRole('button', { name: 'Load their text' }).click();
+    await page.getByText('Somebody changed it meanwhile').waitFor();
+    await page.getByRole('button', { name: 'Take theirs' }).click();
     await page.getByText('-- description: By another person').waitFor();
     await page.getByRole('button', { name: 'Delete' }).click();
     await checkAccessible(page);
@@ -171,6 +247,20 @@ suite('endpoints in the console', { skip: missingBrowser() }, () => {
     await page.getByLabel('SQL of logs.all').focus();
     await page.keyboard.type('zzz');
     assert.equal(await page.getByText(/zzz/).count(), 0);
+  });
+
+  test('what is a file of the folder says so, and offers no change', async () => {
+    const page = await openText('folder.errors');
+    await page.getByText('From the folder of definitions').waitFor();
+    await page.getByText('It is a file of the folder of definitions').waitFor();
+    assert.equal(await page.getByRole('button', { name: 'Save' }).count(), 0);
+    assert.equal(await page.getByRole('button', { name: 'Delete' }).count(), 0);
+    await page.getByLabel('SQL of folder.errors').focus();
+    await page.keyboard.press('Control+a');
+    await page.keyboard.type('zzz');
+    await page.keyboard.press('Control+s');
+    assert.equal(await page.getByText(/zzz/).count(), 0);
+    assert.equal(await readFile(join(folder, 'folder.errors.sql'), 'utf8'), FILE_TEXT);
   });
 
   test('a token that may only call sees no SQL and no calls of others', async () => {

@@ -1,5 +1,5 @@
 import { may } from '../state/session.ts';
-import { ask, send } from './client.ts';
+import { ApiError, ask, send } from './client.ts';
 
 type ParameterKind = 'string' | 'int64' | 'float64' | 'bool' | 'timestamp';
 
@@ -56,6 +56,19 @@ export async function loadDefinition(id: string, signal: AbortSignal): Promise<D
   const headers = { Accept: 'application/sql' };
   const response = await send(definitionPath(id), { headers, signal });
   return { text: await response.text(), etag: response.headers.get('ETag') ?? '' };
+}
+
+/** As `loadDefinition`, and `undefined` if there is none any more. */
+export async function findDefinition(
+  id: string,
+  signal: AbortSignal,
+): Promise<Definition | undefined> {
+  try {
+    return await loadDefinition(id, signal);
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return undefined;
+    throw error;
+  }
 }
 
 /**

@@ -25,6 +25,8 @@ export function CallAnswer(props: {
   /** Changes with each call that is asked for. */
   readonly round: number;
   readonly isChart: boolean;
+  /** Hears that a call has ended. */
+  readonly onEnd: () => void;
 }) {
   const { values } = props;
   if (values === undefined) {
@@ -42,13 +44,17 @@ function Called(props: {
   readonly values: CallValues;
   readonly round: number;
   readonly isChart: boolean;
+  readonly onEnd: () => void;
 }) {
-  const { endpoint, values, round, isChart } = props;
+  const { endpoint, values, round, isChart, onEnd } = props;
   // Where the query has a parameter of this name it is not the types of the columns that are asked for.
   const hasOwnColumns = listParameters(endpoint).some(({ name }) => name === 'columns');
   const asked = Object.entries(values);
   const path = callPath(endpoint.name, hasOwnColumns ? asked : [...asked, ['columns', 'true']]);
-  const [resource, reload] = useResource((signal) => call(path, signal), [path, round]);
+  const [resource, reload] = useResource(
+    (signal) => call(path, signal).finally(onEnd),
+    [path, round],
+  );
   return (
     <Loaded resource={resource} what="Calling" onRetry={reload}>
       {({ rows, columns, notes, phases }) => (

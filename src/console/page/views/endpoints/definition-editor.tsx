@@ -1,14 +1,17 @@
 import { useRef, useState } from 'preact/hooks';
 import { ApiError } from '../../api/client.ts';
-import { removeDefinition, saveDefinition } from '../../api/endpoints.ts';
+import { type Definition, removeDefinition, saveDefinition } from '../../api/endpoints.ts';
 import { Button } from '../../components/button.tsx';
+import { FormError } from '../../components/form-error.tsx';
 import { copyText, say } from '../../components/notice.tsx';
 import { useSchemaNames } from '../../editor/schema-names.ts';
 import { type EditorHandle, SqlEditor, type TextProblem } from '../../editor/sql-editor.tsx';
 import { useActions } from '../../state/actions.ts';
 import { listParameters } from './call-form.tsx';
-import type { DefinitionTextProps, Draft } from './definition-text.tsx';
+import type { DefinitionTextProps } from './definition-text.tsx';
 import { DeleteDialog } from './delete-dialog.tsx';
+import { type Draft, isChanged } from './drafts.ts';
+import { SaveConflict } from './save-conflict.tsx';
 
 /** Why a definition of this origin cannot be changed here. */
 const READ_ONLY: Readonly<Record<string, string>> = {
@@ -22,7 +25,7 @@ export function DefinitionEditor(
 ) {
   const { endpoint, draft, onDraft, onChange, onReload } = props;
   const reason = READ_ONLY[endpoint.origin ?? ''];
-  const isChanged = draft.text !== draft.saved.text;
+  const hasChanged = isChanged(draft);
   const [error, setError] = useState<ApiError>();
   const [isDeleting, setDeleting] = useState(false);
   const handle = useRef<EditorHandle | undefined>(undefined);
@@ -32,18 +35,7 @@ export function DefinitionEditor(
       .join(' '),
   );
   const { save, isSaving } = useSaving({ ...props, isAllowed: reason === undefined }, setError);
-  useActions(
-    () => [
-      ...(reason === undefined
-        ? [{ title: 'Save the SQL', group: 'Endpoints', keys: 'Ctrl+s', run: save }]
-        : []),
-      {
-        ...{ title: 'Write in the editor', group: 'Endpoints', keys: 'x' },
-        run: () => handle.current?.focus(),
-      },
-    ],
-    [reason],
-  );
+  useEditorActions({ isReadOnly: reason !== undefined, save, handle });
   return (
     <div class="definition">
       <SqlEditor
@@ -53,19 +45,27 @@ export function DefinitionEditor(
         problem={problemOf(error)}
         handle={handle}
         isReadOnly={reason !== undefined}
-        onRun={save}
+        onRun={() => save()}
         onChange={(text) => {
           setError(undefined);
           onDraft({ text, saved: draft.saved });
         }}
       />
-      {error !== undefined && <SaveFailure error={error} onReload={onReload} />}
+      {error !== undefined && error.status !== 412 && <SaveFailure error={error} />}
+      {error?.status === 412 && (
+        <SaveConflict
+          {...{ id: endpoint.id, error, mine: draft.text, isChanged: hasChanged }}
+          onKeep={save}
+          onTake={onReload}
+          onGone={() => onChange()}
+        />
+      )}
       <EditorTools
         reason={reason}
         text={draft.text}
-        isChanged={isChanged}
+        isChanged={hasChanged}
         isSaving={isSaving}
-        onSave={save}
+        onSave={() => save()}
         onDelete={() => setDeleting(true)}
       />
       {isDeleting && (
@@ -84,23 +84,45 @@ export function DefinitionEditor(
   );
 }
 
-/** Saves the text that was typed last, one time after the other. */
+/** Offers to save, unless the text can only be read, and to write. */
+function useEditorActions(props: {
+  readonly isReadOnly: boolean;
+  readonly save: () => void;
+  readonly handle: { readonly current: EditorHandle | undefined };
+}): void {
+  const { isReadOnly, save, handle } = props;
+  useActions(
+    () => [
+      ...(isReadOnly
+        ? []
+        : [{ title: 'Save the SQL', group: 'Endpoints', keys: 'Ctrl+s', run: () => save() }]),
+      {
+        ...{ title: 'Write in the editor', group: 'Endpoints', keys: 'x' },
+        run: () => handle.current?.focus(),
+      },
+    ],
+    [isReadOnly],
+  );
+}
+
+/** Saves the text that was typed last, one time after the other: over the state that it was typed over, unless another is named. */
 function useSaving(
   props: DefinitionTextProps & { readonly draft: Draft; readonly isAllowed: boolean },
   setError: (error: ApiError | undefined) => void,
-): { readonly save: () => void; readonly isSaving: boolean } {
+): { readonly save: (over?: Definition) => void; readonly isSaving: boolean } {
   const [isSaving, setSaving] = useState(false);
   // What the keys and the end of a save meet is what was typed last.
   const latest = useRef(props);
   latest.current = props;
-  const save = async (): Promise<void> => {
+  const save = async (over: Definition | undefined): Promise<void> => {
     const { endpoint, draft, isAllowed } = latest.current;
-    if (!isAllowed || draft.text === draft.saved.text || isSaving) return;
+    const { text, saved } = draft;
+    const { etag: before } = over ?? saved;
+    if (!isAllowed || !isChanged(draft) || isSaving) return;
     setSaving(true);
     setError(undefined);
-    const { text, saved } = draft;
     try {
-      const { name, etag } = await saveDefinition(endpoint.id, { text, etag: saved.etag });
+      const { name, etag } = await saveDefinition(endpoint.id, { text, etag: before });
       latest.current.onDraft({ text: latest.current.draft.text, saved: { text, etag } });
       say(`Saved ${name}`);
       latest.current.onChange(name);
@@ -111,7 +133,7 @@ function useSaving(
   };
   const latestSave = useRef(save);
   latestSave.current = save;
-  return { save: () => void latestSave.current(), isSaving };
+  return { save: (over) => void latestSave.current(over), isSaving };
 }
 
 /** What can be done with the text; `reason` says why it cannot be changed. */
@@ -146,30 +168,12 @@ function EditorTools(props: {
   );
 }
 
-/** Why nothing was changed; where somebody else was first, what they wrote can be loaded. */
-function SaveFailure(props: { readonly error: ApiError; readonly onReload: () => void }) {
-  const { error, onReload } = props;
-  if (error.status === 412) {
-    return (
-      <div class="definition-conflict" role="alert">
-        <p>
-          <strong>Somebody changed or deleted it meanwhile.</strong> Nothing was overwritten. Copy
-          your text if you need it, then load theirs.
-        </p>
-        <Button icon="refresh" onClick={onReload}>
-          Load their text
-        </Button>
-      </div>
-    );
-  }
+/** Why nothing was changed. */
+function SaveFailure({ error }: { readonly error: ApiError }) {
   const { line, column, hint } = error.told;
-  return (
-    <p class="form-error" role="alert">
-      {line !== undefined && `Line ${line}, column ${column}: `}
-      {error.message}
-      {hint !== undefined && ` (${hint})`}
-    </p>
-  );
+  const place = line === undefined ? '' : `Line ${line}, column ${column}: `;
+  const message = `${place}${error.message}${hint === undefined ? '' : ` (${hint})`}`;
+  return <FormError error={{ message }} />;
 }
 
 function problemOf(error: ApiError | undefined): TextProblem | undefined {

@@ -1,9 +1,7 @@
-import { type Definition, type EndpointInfo, loadDefinition } from '../../api/endpoints.ts';
+import { type EndpointInfo, loadDefinition } from '../../api/endpoints.ts';
 import { Loaded } from '../../components/states.tsx';
 import { useResource } from '../../state/resource.ts';
-
-/** A text as it is typed, and the state of the definition that it was typed over. */
-export type Draft = { readonly text: string; readonly saved: Definition };
+import type { Draft } from './drafts.ts';
 
 export type DefinitionTextProps = {
   readonly endpoint: EndpointInfo & { readonly id: string };

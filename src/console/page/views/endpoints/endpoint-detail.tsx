@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { EndpointInfo } from '../../api/endpoints.ts';
 import { loadService } from '../../api/service.ts';
 import { Button } from '../../components/button.tsx';
@@ -12,7 +12,8 @@ import { may } from '../../state/session.ts';
 import { CallAnswer } from './call-answer.tsx';
 import { CallForm, givenValues, listParameters } from './call-form.tsx';
 import { CALL_LANGUAGES, formatCall } from './call-text.ts';
-import { DefinitionText, type Draft } from './definition-text.tsx';
+import { DefinitionText } from './definition-text.tsx';
+import { drafts, forgetUnchanged, keepDraft } from './drafts.ts';
 
 type TabName = 'rows' | 'chart' | 'code' | 'text';
 
@@ -26,7 +27,10 @@ export function EndpointDetail(props: {
   const { parameters } = route.value;
   const values = givenValues(endpoint, parameters);
   const [round, setRound] = useState(0);
-  const [draft, setDraft] = useState<Draft>();
+  const [endedCount, setEndedCount] = useState(0);
+  const { id } = endpoint;
+  const draft = id === undefined ? undefined : drafts.value.get(id);
+  useEffect(() => () => forgetUnchanged(id), [id]);
   const tabs = [
     { name: 'rows', title: 'Rows' },
     { name: 'chart', title: 'Chart' },
@@ -34,7 +38,6 @@ export function EndpointDetail(props: {
     ...(endpoint.query === undefined ? [] : [{ name: 'text', title: 'SQL' } as const]),
   ] as const;
   const chosen: TabName = tabs.find(({ name }) => name === parameters['tab'])?.name ?? 'rows';
-  const { id } = endpoint;
   const hasText = endpoint.query !== undefined;
   useActions(
     () =>
@@ -50,7 +53,7 @@ export function EndpointDetail(props: {
   );
   return (
     <>
-      <DetailHead endpoint={endpoint} />
+      <DetailHead endpoint={endpoint} endedCount={endedCount} />
       <CallForm
         endpoint={endpoint}
         values={values}
@@ -71,6 +74,7 @@ export function EndpointDetail(props: {
             values={parameters['called'] === undefined ? undefined : values}
             round={round}
             isChart={chosen === 'chart'}
+            onEnd={() => setEndedCount((before) => before + 1)}
           />
         )}
         {chosen === 'code' && <CallCode endpoint={endpoint} values={values} />}
@@ -78,7 +82,7 @@ export function EndpointDetail(props: {
           <DefinitionText
             endpoint={{ ...endpoint, id }}
             draft={draft}
-            onDraft={setDraft}
+            onDraft={(typed) => keepDraft(id, typed)}
             onChange={onChange}
           />
         )}
@@ -88,7 +92,12 @@ export function EndpointDetail(props: {
 }
 
 /** What a saved query is, and how it is answered. */
-function DetailHead({ endpoint }: { readonly endpoint: EndpointInfo }) {
+function DetailHead(props: {
+  readonly endpoint: EndpointInfo;
+  /** How many calls of it have ended here. */
+  readonly endedCount: number;
+}) {
+  const { endpoint, endedCount } = props;
   return (
     <header class="detail-head">
       <h2>{endpoint.name}</h2>
@@ -102,15 +111,16 @@ function DetailHead({ endpoint }: { readonly endpoint: EndpointInfo }) {
             {endpoint.cache === 'disabled' ? 'each call runs' : `kept for ${endpoint.cache}`}
           </span>
         )}
-        {may('manage') && <RecentCalls name={endpoint.name} />}
+        {may('manage') && <RecentCalls name={endpoint.name} endedCount={endedCount} />}
       </p>
     </header>
   );
 }
 
 /** How often it was called within the last hour, and how fast. */
-function RecentCalls({ name }: { readonly name: string }) {
-  const [resource] = useResource(loadService, []);
+function RecentCalls(props: { readonly name: string; readonly endedCount: number }) {
+  const { name, endedCount } = props;
+  const [resource] = useResource(loadService, [endedCount]);
   if (resource.state !== 'ready') return null;
   const found = resource.value.endpoints.find((one) => one.name === name);
   if (found === undefined || found.calls === 0) {

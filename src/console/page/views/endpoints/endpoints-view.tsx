@@ -10,6 +10,7 @@ import { Empty, Loaded } from '../../components/states.tsx';
 import { useActions } from '../../state/actions.ts';
 import { useResource } from '../../state/resource.ts';
 import { changeParameters, formatFragment, openView, route } from '../../state/route.ts';
+import { drafts, isChanged, keepDraft } from './drafts.ts';
 import { EndpointDetail } from './endpoint-detail.tsx';
 
 /** Saved queries: what there are, and one of them to call. */
@@ -63,8 +64,10 @@ function Endpoints(props: { readonly list: EndpointList; readonly onChange: () =
             endpoint={chosen}
             onChange={(name) => {
               // By its id it is found under its old name and its new one.
-              if (name === undefined) openView('endpoints');
-              else if (name !== chosen.name) changeParameters({ endpoint: chosen.id }, 'replace');
+              if (name === undefined) {
+                if (chosen.id !== undefined) keepDraft(chosen.id, undefined);
+                openView('endpoints');
+              } else if (name !== chosen.name) changeParameters({ endpoint: chosen.id }, 'replace');
               onChange();
             }}
           />
@@ -93,13 +96,15 @@ function FoundEndpoints(props: {
         <section key={origin}>
           <h2 class="list-head">{origin}</h2>
           <ul>
-            {endpoints.map(({ name, description }) => (
+            {endpoints.map(({ id, name, description }) => (
               <li key={name}>
                 <a
                   href={formatFragment('endpoints', { endpoint: name })}
                   aria-current={name === chosen ? 'true' : undefined}
                 >
-                  <span class="endpoint-name">{name}</span>
+                  <span class="endpoint-name">
+                    {name} {hasDraft(id) && <span class="badge warn">not saved</span>}
+                  </span>
                   <span class="muted">{description}</span>
                 </a>
               </li>
@@ -110,6 +115,12 @@ function FoundEndpoints(props: {
       {found.length === 0 && <p class="muted">None has these letters.</p>}
     </>
   );
+}
+
+/** Whether a text was typed for it that is not saved. */
+function hasDraft(id: string | undefined): boolean {
+  const draft = id === undefined ? undefined : drafts.value.get(id);
+  return draft !== undefined && isChanged(draft);
 }
 
 /** Definitions that are not in force as they are written. */
