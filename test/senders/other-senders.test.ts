@@ -12,14 +12,14 @@ import { pageAt } from '../readme/page.ts';
 import { ServiceUnderTest, TOKEN } from '../support/service-under-test.ts';
 import type { Row } from './sender.ts';
 
-/** What a sender that docs/ingest.md configures posts, by its source code. */
+/** What a sender that docs/ingest.md configures is documented to post. */
 type Post = {
   readonly sender: string;
   /** A text of its configuration only. */
   readonly mark: string;
   /** Finds the path; its groups are joined. */
   readonly path: RegExp;
-  /** What its code adds to the path. */
+  /** What the sender adds to the path. */
   readonly suffix: string;
   readonly headers: Readonly<Record<string, string>>;
   /** With one record of this message. */
