@@ -1,11 +1,15 @@
+import { PackedNumbers } from './packed-numbers.ts';
 import { isNested, type SqlValue } from './value.ts';
-import { type NestedVector, type Vector, valueAt } from './vector.ts';
+import { type Vector, valueAt } from './vector.ts';
 
 /** The most different values of one field that are held while they are counted. */
 const VALUES_MAX = 16_384;
 
 /** The most frequent values that are told. */
 const TOP_COUNT = 10;
+
+/** Values that come once or twice in a sample are rare. */
+const RARE_COUNT_MAX = 2;
 
 export type TopValue = {
   readonly value: string | number | bigint | boolean;
@@ -14,43 +18,45 @@ export type TopValue = {
 
 /** The values of one field in some rows, and what they say of all rows. */
 export class FieldValues {
-  readonly #path: readonly string[];
   readonly #rowCount: number;
   readonly #sampledCount: number;
-  /** By the kind and text of the value. */
-  readonly #counts = new Map<string, { readonly value: TopValue['value']; count: number }>();
-  #valueCount = 0;
+  /** As keys of a Map, 5, '5' and 5n are three. */
+  readonly #counts = new Map<TopValue['value'], number>();
   /** Whether there were more different values than are kept. */
   #isCut = false;
 
   /** `sampledCount`: so many of the rows will be added. */
-  constructor(path: readonly string[], rowCount: number, sampledCount: number) {
-    this.#path = path;
+  constructor(rowCount: number, sampledCount: number) {
     this.#rowCount = rowCount;
     this.#sampledCount = sampledCount;
   }
 
-  add(roots: NestedVector): void {
-    let values: Vector = roots;
-    for (const [depth, key] of this.#path.entries()) {
-      const records: Vector = depth === 0 ? values : elementsOf(values);
-      values = fieldOf(records, key);
+  /** Adds what some of the rows have at its path. */
+  add(values: Vector): void {
+    if (values.kind === 'constant') {
+      this.#addValue(values.value, values.count);
+    } else if (values.kind === 'dictionary') {
+      const { codes, count, dictionary } = values;
+      this.#addCodes(codes, { start: 0, count, size: dictionary.size }, (code) =>
+        dictionary.value(code),
+      );
+    } else if (values instanceof PackedNumbers) {
+      const { codes, start, count, coding } = values;
+      this.#addCodes(codes, { start, count, size: coding.codeMax + 1 }, (code) =>
+        coding.value(code),
+      );
+    } else {
+      for (let index = 0; index < values.count; index++) this.#addValue(valueAt(values, index), 1);
     }
-    this.#addVector(values);
   }
 
   result() {
     const isWhole = this.#sampledCount === this.#rowCount && !this.#isCut;
     const scale = this.#sampledCount === 0 ? 0 : this.#rowCount / this.#sampledCount;
-    const byCount = [...this.#counts].sort(
-      ([leftKey, left], [rightKey, right]) =>
-        right.count - left.count || (leftKey < rightKey ? -1 : 1),
-    );
-    const all = byCount.map(([, each]) => each);
     return {
-      distinctCount: isWhole ? all.length : this.#estimateDistinct(scale),
+      distinctCount: isWhole ? this.#counts.size : this.#estimateDistinct(scale),
       isDistinctExact: isWhole,
-      top: all.slice(0, TOP_COUNT).map(({ value, count }) => ({
+      top: this.#top().map(({ value, count }) => ({
         value,
         count: isWhole ? count : Math.round(count * scale),
       })),
@@ -58,32 +64,62 @@ export class FieldValues {
     };
   }
 
-  /**
-   * From how many values come once in the sample: Haas and Stokes, "Estimating the number of classes in a finite population"
-   * (1998), the estimator that PostgreSQL's ANALYZE takes.
-   */
-  #estimateDistinct(scale: number): number {
-    const sampled = this.#valueCount;
-    if (sampled === 0) return 0;
-    let onceCount = 0;
-    for (const { count } of this.#counts.values()) onceCount += Number(count === 1);
-    const distinct = this.#counts.size;
-    const all = sampled * scale;
-    const estimate = (sampled * distinct) / (sampled - onceCount + (onceCount * sampled) / all);
-    return Math.round(Math.min(Math.max(estimate, distinct), all));
+  /** Without sorting all: mostly there are few or very many. */
+  #top(): readonly TopValue[] {
+    const top: TopValue[] = [];
+    for (const [value, count] of this.#counts) {
+      const last = top[TOP_COUNT - 1];
+      if (last !== undefined && compare(last, { value, count }) < 0) continue;
+      const place = top.findIndex((other) => compare({ value, count }, other) < 0);
+      top.splice(place < 0 ? top.length : place, 0, { value, count });
+      if (top.length > TOP_COUNT) top.pop();
+    }
+    return top;
   }
 
-  #addVector(vector: Vector): void {
-    if (vector.kind === 'constant') {
-      this.#addValue(vector.value, vector.count);
-    } else if (vector.kind === 'dictionary') {
-      const counts = new Map<number, number>();
-      for (const code of vector.codes.subarray(0, vector.count)) {
-        if (code >= 0) counts.set(code, (counts.get(code) ?? 0) + 1);
+  /**
+   * The values that come more often in the sample, as they are, and an estimate of the rare ones: from how many of these come
+   * once, as PostgreSQL's ANALYZE does of all (Haas and Stokes, "Estimating the number of classes in a finite population",
+   * 1998). Of all together that is far too few where some values are in most rows and the others are unique; to take the
+   * rare ones apart is due to Chao and Lee, "Estimating the number of classes via sample coverage" (1992).
+   */
+  #estimateDistinct(scale: number): number {
+    let rareCount = 0;
+    let onceCount = 0;
+    for (const count of this.#counts.values()) {
+      rareCount += Number(count <= RARE_COUNT_MAX);
+      onceCount += Number(count === 1);
+    }
+    if (rareCount === 0) return this.#counts.size;
+    const sampled = onceCount + RARE_COUNT_MAX * (rareCount - onceCount);
+    const all = sampled * scale;
+    const estimate = (sampled * rareCount) / (sampled - onceCount + (onceCount * sampled) / all);
+    const rare = Math.min(Math.max(estimate, rareCount), all);
+    return Math.round(this.#counts.size - rareCount + rare);
+  }
+
+  /** Each code once, where values are fewer than rows. */
+  #addCodes(
+    codes: ArrayLike<number>,
+    {
+      start,
+      count,
+      size,
+    }: { readonly start: number; readonly count: number; readonly size: number },
+    value: (code: number) => SqlValue,
+  ): void {
+    if (size > count) {
+      for (let index = start; index < start + count; index++) {
+        if (codes[index]! >= 0) this.#addValue(value(codes[index]!), 1);
       }
-      for (const [code, count] of counts) this.#addValue(vector.dictionary.value(code), count);
-    } else {
-      for (let index = 0; index < vector.count; index++) this.#addValue(valueAt(vector, index), 1);
+      return;
+    }
+    const counts = new Uint32Array(size);
+    for (let index = start; index < start + count; index++) {
+      if (codes[index]! >= 0) counts[codes[index]!]! += 1;
+    }
+    for (let code = 0; code < size; code++) {
+      if (counts[code]! > 0) this.#addValue(value(code), counts[code]!);
     }
   }
 
@@ -98,32 +134,18 @@ export class FieldValues {
       return;
     }
     if (typeof value === 'object') return;
-    this.#valueCount += count;
-    const key = `${typeof value} ${value}`;
-    const known = this.#counts.get(key);
-    if (known !== undefined) known.count += count;
-    else if (this.#counts.size < VALUES_MAX) this.#counts.set(key, { value, count });
+    const known = this.#counts.get(value);
+    if (known !== undefined) this.#counts.set(value, known + count);
+    else if (this.#counts.size < VALUES_MAX) this.#counts.set(value, count);
     else this.#isCut = true;
   }
 }
 
-/** The records of lists, and records as they are. */
-function elementsOf(vector: Vector): Vector {
-  if (vector.kind === 'nested') return vector.source.unnest(vector).elements;
-  const elements: SqlValue[] = [];
-  for (let index = 0; index < vector.count; index++) {
-    const value = valueAt(vector, index);
-    if (isNested(value)) elements.push(...value.elements());
-  }
-  return { kind: 'value', count: elements.length, values: elements };
-}
-
-function fieldOf(records: Vector, key: string): Vector {
-  if (records.kind === 'nested') return records.source.field(records, key);
-  const values: SqlValue[] = [];
-  for (let index = 0; index < records.count; index++) {
-    const value = valueAt(records, index);
-    values.push(isNested(value) ? value.field(key) : null);
-  }
-  return { kind: 'value', count: values.length, values };
+/** Most frequent first, those as frequent by their kinds and texts. */
+function compare(left: TopValue, right: TopValue): number {
+  if (left.count !== right.count) return right.count - left.count;
+  const leftKind = typeof left.value;
+  const rightKind = typeof right.value;
+  if (leftKind !== rightKind) return leftKind < rightKind ? -1 : 1;
+  return String(left.value) < String(right.value) ? -1 : 1;
 }

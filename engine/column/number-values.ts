@@ -1,6 +1,7 @@
 import { AscendingNumbers } from './ascending-numbers.ts';
 import { carvedFloat64, carvedInt32, carvedUint8, carvedUint16 } from './carved-arrays.ts';
 import { IntegerCoding, PackedNumbers } from './packed-numbers.ts';
+import { countOfRanges, type RowRanges } from './row-ranges.ts';
 import {
   type Slice,
   type SliceSink,
@@ -228,6 +229,21 @@ export class NumberValues {
     return new PackedNumbers(taken, { start: 0, count, isAscending: false }, this.coding);
   }
 
+  /** Adds to `counts[v]` at how many positions value `v` is: of a column of integers from 0 up, all of which it has. */
+  countEach(ranges: RowRanges, counts: Uint32Array): void {
+    const { codes, coding } = this;
+    if (codes === undefined) {
+      counts[this.#base]! += countOfRanges(ranges);
+      return;
+    }
+    const byCode = new Uint32Array(coding.codeMax + 1);
+    // One loop per width, so that each sees one kind of array.
+    if (codes instanceof Uint8Array) countBytes(codes, ranges, byCode);
+    else if (codes instanceof Uint16Array) countShorts(codes, ranges, byCode);
+    else countWords(codes, ranges, byCode);
+    for (let code = 0; code < byCode.length; code++) counts[coding.value(code)]! += byCode[code]!;
+  }
+
   /** As `gather`, of a column whose values are all integers of 32 bits. */
   gatherIntegers(positions: Int32Array, count: number): Int32Array {
     return this.#gatherInto(carvedInt32(count), positions, count);
@@ -279,4 +295,22 @@ function takeShorts(codes: Uint16Array, positions: Int32Array, count: number): U
   const taken = carvedUint16(count);
   for (let i = 0; i < count; i++) taken[i] = codes[positions[i]!]!;
   return taken;
+}
+
+function countBytes(codes: Uint8Array, ranges: RowRanges, counts: Uint32Array): void {
+  for (let at = 0; at < ranges.length; at += 2) {
+    for (let row = ranges[at]!; row < ranges[at + 1]!; row++) counts[codes[row]!]!++;
+  }
+}
+
+function countShorts(codes: Uint16Array, ranges: RowRanges, counts: Uint32Array): void {
+  for (let at = 0; at < ranges.length; at += 2) {
+    for (let row = ranges[at]!; row < ranges[at + 1]!; row++) counts[codes[row]!]!++;
+  }
+}
+
+function countWords(codes: Uint32Array, ranges: RowRanges, counts: Uint32Array): void {
+  for (let at = 0; at < ranges.length; at += 2) {
+    for (let row = ranges[at]!; row < ranges[at + 1]!; row++) counts[codes[row]!]!++;
+  }
 }

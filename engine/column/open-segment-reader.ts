@@ -1,5 +1,5 @@
 import { ChainRows, type ChainSection } from './chain-rows.ts';
-import { countByRow, type SkeletonCounts } from './field-counts.ts';
+import type { SkeletonCounts } from './field-tree.ts';
 import type { JsonWriter } from './json-writer.ts';
 import type { RowRanges } from './row-ranges.ts';
 import type { OpenSegmentArrays, OpenSegmentHandle, RowRun, RowScope, Segment } from './segment.ts';
@@ -138,9 +138,11 @@ export class OpenSegmentReader implements Segment {
 
   countSkeletons(ranges: RowRanges): SkeletonCounts {
     const { skeletons } = this.#handle.arrays;
-    const { tokens, starts, keys } = skeletonArraysOf(this.#handle);
-    const counts = new Map<number, number>();
-    countByRow(ranges, (row) => skeletons[row]!, counts);
+    const { tokens, starts, keys, count } = skeletonArraysOf(this.#handle);
+    const counts = new Uint32Array(count);
+    for (let at = 0; at < ranges.length; at += 2) {
+      for (let row = ranges[at]!; row < ranges[at + 1]!; row++) counts[skeletons[row]!]!++;
+    }
     return { tokens, starts, keys, counts };
   }
 

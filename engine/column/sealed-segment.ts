@@ -5,7 +5,7 @@ import { CommonSource, type RowsRead } from './common-source.ts';
 import { ENTRY_ALIGNMENT } from './extract/positions-extract.ts';
 import { type RowColumns, SegmentExtract } from './extract/segment-extract.ts';
 import type { Bounds, ReadSlice } from './extract/slice-bytes.ts';
-import { countByRow, type SkeletonCounts } from './field-counts.ts';
+import type { SkeletonCounts } from './field-tree.ts';
 import { KEPT_BOUNDS_MAX, LastRanges } from './last-ranges.ts';
 import { LeafColumns } from './leaf-columns.ts';
 import { NumberValues } from './number-values.ts';
@@ -323,11 +323,9 @@ export class SealedSegmentReader implements Segment {
   }
 
   countSkeletons(ranges: RowRanges): SkeletonCounts {
-    const { tokens, starts, keys } = this.#structure().skeletons;
-    const skeletons = this.#rowSkeletons();
-    const counts = new Map<number, number>();
-    if (skeletons.isConstant) counts.set(skeletons.value(0), countOfRanges(ranges));
-    else countByRow(ranges, (row) => skeletons.value(row), counts);
+    const { tokens, starts, keys, count } = this.#structure().skeletons;
+    const counts = new Uint32Array(count);
+    this.#rowSkeletons().countEach(ranges, counts);
     return { tokens, starts, keys, counts };
   }
 

@@ -1,4 +1,4 @@
-import type { SkeletonCounts } from './field-counts.ts';
+import type { SkeletonCounts } from './field-tree.ts';
 import type { RowRanges } from './row-ranges.ts';
 import type { SegmentBacking } from './segment-backing.ts';
 import type { NestedVector, SplitBlock, Vector } from './vector.ts';

@@ -106,7 +106,7 @@ function isScalar(value: unknown): value is Scalar {
   return ['string', 'number', 'boolean'].includes(typeof value);
 }
 
-/** The fields of events, and the values of each, most frequent first. */
+/** The fields of events, most events first, and the values of each, most frequent first. */
 export function fieldCounts(events: readonly PostedEvent[]) {
   const paths = new Map<string, { path: FieldPath; kinds: Set<string>; events: Set<number> }>();
   const note = (path: FieldPath, kind: string, event: number): void => {
@@ -125,7 +125,7 @@ export function fieldCounts(events: readonly PostedEvent[]) {
     else if (isScalar(value)) note(path, kindOf(value), event);
   };
   for (const [index, { project: _project, ...event }] of events.entries()) walk(event, [], index);
-  return [...paths.values()].map(({ path, kinds, events: having }) => {
+  const fields = [...paths.values()].map(({ path, kinds, events: having }) => {
     const counts = new Map<Scalar, number>();
     for (const { value } of events.flatMap((event) => valuesAt(event, path))) {
       counts.set(value, (counts.get(value) ?? 0) + 1);
@@ -142,6 +142,11 @@ export function fieldCounts(events: readonly PostedEvent[]) {
       top: top.slice(0, 10),
     };
   });
+  return fields.sort(
+    (left, right) =>
+      right.eventCount - left.eventCount ||
+      order(JSON.stringify(left.path), JSON.stringify(right.path)),
+  );
 }
 
 /** Tells texts from numbers of the same digits. */
