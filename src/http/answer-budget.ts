@@ -18,13 +18,17 @@ export class AnswerBudget {
   }
 
   /**
-   * Counts the bytes of an answer, from before it is sent until it has left or its caller has disconnected.
-   *
-   * @throws ServiceError if there is no room for them.
+   * Returns a function that counts bytes of an answer, from before they are sent until the answer has left or its caller
+   * has disconnected. It throws a ServiceError if there is no room for them.
    */
-  hold(bytes: number, tenant: Tenant, response: ServerResponse): void {
-    if (response.destroyed) return;
-    response.once('close', this.take(bytes, tenant));
+  holder(tenant: Tenant, response: ServerResponse): (bytes: number) => void {
+    const releases: (() => void)[] = [];
+    response.once('close', () => {
+      for (const release of releases) release();
+    });
+    return (bytes) => {
+      if (!response.destroyed) releases.push(this.take(bytes, tenant));
+    };
   }
 
   /**

@@ -40,7 +40,7 @@ function exploreHandler(options: RouteOptions, tables: ExploredTables): GuardedO
     const source = findExplored(explored.source, intake, grant);
     if (explored.project !== undefined) authorizeProject(grant, explored.project);
     const tenant = toTenant(grant);
-    const hold = (bytes: number): void => options.answers.hold(bytes, tenant, response);
+    const hold = options.answers.holder(tenant, response);
     const tools = createTools({ ...options, tables, grant, signal: goneSignal(response), hold });
     await sendLines(response, explore(explored, source, tools));
   };

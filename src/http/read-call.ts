@@ -127,7 +127,7 @@ async function answer(
   await sendAnswer(request, response, answered, {
     cacheS,
     format,
-    hold: (bytes) => answers.hold(bytes, tenant, response),
+    hold: answers.holder(tenant, response),
     parseMs: calledMs - receivedMs,
     callMs: clock.monotonicMs() - calledMs,
   });

@@ -1,4 +1,4 @@
-import { doesNotThrow, throws } from 'node:assert/strict';
+import { doesNotThrow, equal, throws } from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { test } from 'node:test';
@@ -22,24 +22,35 @@ test('a tenant’s answers are sent while there is room, and leave some for anot
   const budget = new AnswerBudget(100);
   const answers = Array.from({ length: 4 }, () => new Leaving());
   const [first, second, third, fourth] = answers.map(({ response }) => response);
-  budget.hold(25, 'a', first!);
-  budget.hold(25, 'a', second!);
-  throws(() => budget.hold(1, 'a', third!), {
+  budget.holder('a', first!)(25);
+  budget.holder('a', second!)(25);
+  throws(() => budget.holder('a', third!)(1), {
     code: 'overloaded',
     status: 503,
     message:
       'answers for one token may have 50 bytes together at present; 50 are being sent, got 1 more',
   });
-  budget.hold(25, 'b', third!);
-  throws(() => budget.hold(1, 'b', fourth!), { code: 'overloaded' });
+  budget.holder('b', third!)(25);
+  throws(() => budget.holder('b', fourth!)(1), { code: 'overloaded' });
   for (const answer of answers.slice(0, 3)) answer.leave();
-  doesNotThrow(() => budget.hold(50, 'a', fourth!));
+  doesNotThrow(() => budget.holder('a', fourth!)(50));
 });
 
 test('callers that have gone hold nothing', () => {
   const budget = new AnswerBudget(10);
   const gone = new Leaving();
   gone.leave();
-  for (let time = 0; time < 5; time++) budget.hold(5, 'a', gone.response);
-  doesNotThrow(() => budget.hold(5, 'a', new Leaving().response));
+  for (let time = 0; time < 5; time++) budget.holder('a', gone.response)(5);
+  doesNotThrow(() => budget.holder('a', new Leaving().response)(5));
+});
+
+test('an answer in many pieces has one listener, and gives all of them back', () => {
+  const budget = new AnswerBudget(100);
+  const answer = new Leaving();
+  const hold = budget.holder('a', answer.response);
+  for (let piece = 0; piece < 20; piece++) hold(1);
+  equal(answer.listenerCount('close'), 1);
+  equal(budget.heldBytes, 20);
+  answer.leave();
+  equal(budget.heldBytes, 0);
 });
