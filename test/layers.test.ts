@@ -34,7 +34,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   'preact/hooks': ['src/console/page/'],
   esbuild: ['src/console/build-page.ts'],
   '@bufbuild/protobuf/wire': ['ingest/wire/', 'src/doors/'],
-  diff: ['src/command/'],
+  diff: ['src/command/', 'src/console/page/views/endpoints/'],
   express: ['src/'],
   flatbuffers: ['ingest/'],
   zod: ['src/'],

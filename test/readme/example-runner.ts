@@ -204,9 +204,13 @@ export class ExampleRunner {
       .replaceAll(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '<id>')
       .trim();
     if (this.#now.getTime() * 1000 === us(SHOWN_NOW)) return withoutIds;
-    return withoutIds
-      .replaceAll(/\b\d{16}\b/g, '0')
-      .replaceAll(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\b/g, 'yyyy-mm-ddThh:mm:ss');
+    return (
+      withoutIds
+        .replaceAll(/\b\d{16}\b/g, '0')
+        .replaceAll(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\b/g, 'yyyy-mm-ddThh:mm:ss')
+        // An event without a timestamp has that of its arrival.
+        .replaceAll(/(yyyy-mm-ddThh:mm:ss)\.\d{3}Z/g, '$1.sssZ')
+    );
   }
 }
 
