@@ -19,7 +19,7 @@ test('the benchmark of a large store gets the expected answers, and those of oth
   match(stdout, /^\| logs\.all, three rows \| 3 to 3 \| [\d.]+ \/ [\d.]+ \/ [\d.]+ \|/m);
   match(stdout, /^\| invocation-stats 7day \| 6 to 6 \|/m);
   match(stdout, /^start: \d+ ms \(bar/m);
-  match(stdout, /^idle for [\d.]+ s: [\d.]+ % of a processor, [\d.]+ renewals\/s \(bar/m);
+  match(stdout, /^idle for [\d.]+ s: [\d.]+ % of a processor, [\d.]+ renewals\/s, threads run .* s \(bar/m);
   for (const name of ['sqlite', 'duckdb', 'clickhouse']) {
     match(stdout, new RegExp(`^${name} (?:is left out: .+|gives the same answers)$`, 'im'));
   }
@@ -36,7 +36,7 @@ test('its short form has a store larger than memory, and reads from it for each 
 
 test('the soak prints a line for each minute, and which goals were reached', async () => {
   const stdout = await outputOf('bench/soak.ts', '--size', 'small');
-  match(stdout, /^an empty store takes \d+ events\/s; sent: \d+ events\/s$/m);
+  match(stdout, /^an empty store takes \d+ events\/s\nsent: \d+ events\/s$/m);
   const counts = Array.from(
     stdout.matchAll(
       /^\| \d+ \| (\d+) \| 0 \| [\d.]+ \/ [\d.]+ \/ [\d.]+ \| \d+ \| \d+ \| (\d+) \| /gm,
