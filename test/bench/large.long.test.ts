@@ -19,7 +19,10 @@ test('the benchmark of a large store gets the expected answers, and those of oth
   match(stdout, /^\| logs\.all, three rows \| 3 to 3 \| [\d.]+ \/ [\d.]+ \/ [\d.]+ \|/m);
   match(stdout, /^\| invocation-stats 7day \| 6 to 6 \|/m);
   match(stdout, /^start: \d+ ms \(bar/m);
-  match(stdout, /^idle for [\d.]+ s: [\d.]+ % of a processor, [\d.]+ renewals\/s, threads run .* s \(bar/m);
+  match(
+    stdout,
+    /^idle for [\d.]+ s: [\d.]+ % of a processor, [\d.]+ renewals\/s, threads run .* s \(bar/m,
+  );
   for (const name of ['sqlite', 'duckdb', 'clickhouse']) {
     match(stdout, new RegExp(`^${name} (?:is left out: .+|gives the same answers)$`, 'im'));
   }
