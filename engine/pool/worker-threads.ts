@@ -41,6 +41,12 @@ export type WorkerThreadsOptions = {
 
 const MEGABYTE = 1024 * 1024;
 
+/**
+ * Piscina first calls `require` for the worker's module. A thread that is ended while `require` loads
+ * an ES module aborts the whole process (Node 20.19 to 24); while `import` does, it just ends.
+ */
+const IMPORT_ONLY = '--no-experimental-require-module';
+
 /** Threads that end still have theirs while others start. */
 const SLOTS_PER_THREAD = 2;
 
@@ -78,6 +84,7 @@ export class WorkerThreads {
         maxYoungGenerationSizeMb: options.newObjectsBytesMax / MEGABYTE,
       },
       workerData: { memory: this.#memory.use, bounds: options.bounds } satisfies ThreadData,
+      execArgv: [...process.execArgv, IMPORT_ONLY],
       recordTiming: false,
       niceIncrement: options.nice ?? 0,
     });

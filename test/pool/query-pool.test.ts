@@ -190,6 +190,12 @@ test('what is left of a query in fragments is done by the calling thread, where 
   equal(begun(), 2 + 3);
 });
 
+test('a thread loads its module by import: to be ended while it requires one aborts the process', async () => {
+  start(1);
+  const call = pool.run(query('fail with whether it may require modules'));
+  await rejects(call, hasCode('query_failed', /^false$/));
+});
+
 for (const [does, code] of [
   ['exit', 'worker_lost'],
   ['fail', 'query_failed'],

@@ -14,6 +14,7 @@ export type Script = {
     | 'exit'
     | 'throw outside of the task'
     | 'fail'
+    | 'fail with whether it may require modules'
     | 'be oversized';
   /** Two shared integers: how many tasks have begun, and whether the gate is open. */
   readonly shared: Int32Array;
@@ -57,6 +58,12 @@ export async function runTask(task: Task): Promise<TaskAnswer> {
       return new Promise(() => {});
     case 'fail':
       return { kind: 'failure', code: 'query_failed', message: 'division by zero' };
+    case 'fail with whether it may require modules':
+      return {
+        kind: 'failure',
+        code: 'query_failed',
+        message: String(process.features.require_module),
+      };
     case 'be oversized':
       return { kind: 'oversized' };
     default:
