@@ -229,7 +229,7 @@ export class FloatSumState implements AggregateState {
   #addNumber(group: number, value: number): void {
     const sum = this.#integers[group]! + value;
     // Rounding is monotone, so a rounded sum of integers below 2^53 was below it, and exact.
-    if (Math.floor(value) === value && sum < INTEGER_MAX && sum > -INTEGER_MAX) {
+    if (Number.isSafeInteger(value) && sum < INTEGER_MAX && sum > -INTEGER_MAX) {
       this.#integers[group] = sum;
     } else {
       this.#addInexact(group, value);

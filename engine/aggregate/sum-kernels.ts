@@ -6,7 +6,7 @@ export const INTEGER_MAX = 2 ** 53;
 /**
  * Adds integers to the sums of their groups, from row `start` on, as long as sums stay below 2^53
  * in magnitude and are therefore exact. Gives the first row that was not added because its sum would
- * not or because its value is no integer (or NaN, or infinite), or `count`. NULLs are skipped.
+ * not or because its value is no integer below 2^53 in magnitude, or `count`. NULLs are skipped.
  *
  * Rounding is monotone: a rounded sum of integers that is below 2^53 was so before rounding, and
  * was not rounded.
@@ -21,7 +21,7 @@ export function addIntegersUntilMiss(
     if (nulls !== undefined && nulls[row] === 1) continue;
     const value = values[row]!;
     const sum = sums[groups[row]!]! + value;
-    if (!(sum < INTEGER_MAX && sum > -INTEGER_MAX && Math.floor(value) === value)) return row;
+    if (!(sum < INTEGER_MAX && sum > -INTEGER_MAX && Number.isSafeInteger(value))) return row;
     sums[groups[row]!] = sum;
   }
   return count;
@@ -47,7 +47,7 @@ export function addIntegerRunsUntilMiss(
     if (nulls !== undefined && nulls[row] === 1) continue;
     const value = values[row]!;
     const next = sum + value;
-    if (!(next < INTEGER_MAX && next > -INTEGER_MAX && Math.floor(value) === value)) break;
+    if (!(next < INTEGER_MAX && next > -INTEGER_MAX && Number.isSafeInteger(value))) break;
     sum = next;
   }
   sums[group] = sum;
