@@ -176,12 +176,12 @@ export const MERGE_BYTES_MAX = 256 * 1024 * 1024;
 export const MERGE_ROWS_MAX = 2_097_152;
 
 /**
- * Segments of similar size that are merged at a time. A query over days reads each of their segments, so merging is
- * worth writing each row again. For a day with a segment every 5 minutes, the mean number of segments is 14 with
- * sixteen at a time and 9 with eight. With four at a time, a query over the last hour must search segments with many
- * older rows. Such a day is written four to five times.
+ * Runs of similar size that are merged at a time. A query over days reads a segment of each run, so merging is worth
+ * writing each row again. For a day with a segment every 5 minutes, the mean number of segments is 14 with sixteen at a
+ * time and 9 with eight. With four at a time, a query over the last hour must search segments with many older rows. Such a
+ * day is written four to five times.
  */
-export const MERGE_SEGMENTS_MIN = 8;
+export const MERGE_RUNS_MIN = 8;
 
 /**
  * The divisor of a day's rows: rows that come after a day was divided by project are divided with the others once they

@@ -389,7 +389,8 @@ export class LogStore implements SegmentCatalog {
     };
     const budget = this.#budget;
     const onChange = (): void => this.#memory.balance();
-    const sealed = new SealedSegments({ source, summarize, ids, budget, onChange });
+    const betweenSteps = (totalBytes: number) => this.#mergeSmaller(totalBytes);
+    const sealed = new SealedSegments({ source, summarize, ids, budget, onChange, betweenSteps });
     if (this.#storage !== undefined) sealed.useStorage(this.#storage);
     return { sealed, ring: new SegmentRing({ seal, ids, sealed }) };
   }
@@ -401,20 +402,28 @@ export class LogStore implements SegmentCatalog {
   /** Merges as long as a merge is worthwhile, one at a time: each needs much memory. */
   #startMerging(): void {
     if (this.#storage === undefined) return;
-    this.#merging ??= this.#mergeAll().finally(() => {
+    this.#merging ??= this.#mergeAll(Number.POSITIVE_INFINITY).finally(() => {
       this.#merging = undefined;
     });
   }
 
-  async #mergeAll(): Promise<void> {
+  /** `totalBelow`: segments that are merged together have fewer bytes. */
+  async #mergeAll(totalBelow: number): Promise<void> {
     for (const { sealed } of this.#streams.values()) {
       for (;;) {
         if (this.#isClosed) return;
-        const merging = sealed.mergeSome(this.#quietUs, this.#backlog.freeBytes);
+        const room = { bytesMax: this.#backlog.freeBytes, totalBelow };
+        const merging = sealed.mergeSome(this.#quietUs, room);
         if (merging === undefined) break;
         await merging;
       }
     }
+  }
+
+  /** Merges meanwhile what is much smaller than a long merge. Resolves to whether the long one goes on. */
+  async #mergeSmaller(totalBytes: number): Promise<boolean> {
+    await this.#mergeAll(totalBytes / 2);
+    return !this.#isClosed;
   }
 
   *#sealedSegments(): Iterable<HeldSegment> {

@@ -1,14 +1,10 @@
-import {
-  DIVIDED_LATE_PART,
-  MERGE_BYTES_MAX,
-  MERGE_ROWS_MAX,
-  MERGE_SEGMENTS_MIN,
-} from './limits.ts';
+import { DIVIDED_LATE_PART, MERGE_BYTES_MAX, MERGE_ROWS_MAX, MERGE_RUNS_MIN } from './limits.ts';
 
 /** The properties of a sealed segment by which merges are chosen. */
 export type MergeCandidate = MergeTotal & {
-  /** Whether the segment is one of the parts of a division by project. */
-  readonly isPart: boolean;
+  /** The division by project that made the segment; all its parts have the same. `undefined`: none. */
+  readonly division: string | undefined;
+  readonly projectCount: number;
   /** Whether blocks of its file are whole arrays, so that extracting rows from it takes much memory. */
   readonly areBlocksWhole: boolean;
 };
@@ -19,8 +15,6 @@ type MergeTotal = {
   readonly byteSize: number;
 };
 
-type Total = { rowCount: number; byteSize: number };
-
 /** The limits of a merge, over all its segments. */
 export type MergeBounds = MergeTotal;
 
@@ -28,120 +22,135 @@ const MERGE_BOUNDS: MergeBounds = { rowCount: MERGE_ROWS_MAX, byteSize: MERGE_BY
 
 export type MergeChoice<T> = {
   readonly segments: readonly T[];
+  /** Bytes in memory of all of them. */
+  readonly totalBytes: number;
   /** Bytes in memory that the merge takes at a time. */
   readonly byteSize: number;
   /** Number of segments to create: more than one if a merge cannot take all rows. */
   readonly partCount: number;
 };
 
+/** A segment, or all parts of a division: a project is in one segment of it. Merged as a whole or not at all. */
+type Run<T> = MergeTotal & {
+  readonly segments: readonly T[];
+  readonly projectCount: number;
+  readonly isDivided: boolean;
+};
+
 /**
  * Chooses the segments of one partition to merge next; `undefined` if no merge is worthwhile.
  *
- * A segment of at least half the size limit of a merge stays as it is. Of the others, segments of similar size, within a
- * factor of MERGE_SEGMENTS_MIN, are merged when there are that many of them, or when they fill a merge. So each write
- * moves a row to a segment larger by that factor: in a partition of n equal segments, a row is written log n times, to the
- * base of MERGE_SEGMENTS_MIN. Smaller segments are merged along: they add little to the write, and queries no longer read
- * each of them.
+ * A *run* is a segment, or all parts of a division by project: a query for one project reads one segment of each run.
+ * Runs of similar size, within a factor of MERGE_RUNS_MIN, become one run when there are that many of them. So each write
+ * moves a row to a run larger by that factor: in a partition of n equal segments, a row is written log n times, to the base
+ * of MERGE_RUNS_MIN. Smaller runs are merged along: they add little to the write, and queries no longer read each of them.
+ * The new run is one segment if a merge can take all its rows; otherwise the rows are divided by project.
  *
- * A partition that gets no more rows (`isOver`: its day is over, or its source is silent) is merged to one segment,
- * including large ones, if a merge can take all. Otherwise its rows are divided by project: into as many segments, but with
- * each project in one of them. Rows that come later are divided with all others when they exceed one in DIVIDED_LATE_PART.
- * So rows are written once more, and again each time rows have come and the partition is quiet again.
+ * A partition that gets no more rows (`isOver`: its day is over, or its source is silent) becomes one run. Rows that come
+ * later are divided with all others when they exceed one in DIVIDED_LATE_PART. So rows are written once more, and again each
+ * time rows have come and the partition is quiet again.
+ *
+ * Rows of few projects are not divided: each project would still be in many segments.
  */
 export function chooseMerge<T extends MergeCandidate>(
   segments: readonly T[],
   isOver: boolean,
   bounds: MergeBounds = MERGE_BOUNDS,
 ): MergeChoice<T> | undefined {
-  const all = segments.toSorted((left, right) => left.byteSize - right.byteSize);
-  const loose = all.filter(({ isPart }) => !isPart);
-  return isOver ? chooseForGood(all, loose, bounds) : chooseSmall(loose, bounds);
+  const runs = runsOf(segments);
+  return isOver ? chooseForGood(runs, bounds) : chooseAlike(runs, bounds);
 }
 
-/** `segments` ascend by size. */
-function chooseSmall<T extends MergeCandidate>(
-  all: readonly T[],
+/** Ascending by size. */
+function runsOf<T extends MergeCandidate>(segments: readonly T[]): readonly Run<T>[] {
+  const runs = new Map<string | T, T[]>();
+  for (const segment of segments) {
+    const { division = segment } = segment;
+    runs.set(division, [...(runs.get(division) ?? []), segment]);
+  }
+  return Array.from(runs.values(), runOf).sort((left, right) => left.byteSize - right.byteSize);
+}
+
+function runOf<T extends MergeCandidate>(segments: readonly T[]): Run<T> {
+  const projectCount = segments.reduce((sum, segment) => sum + segment.projectCount, 0);
+  const isDivided = segments.some(({ division }) => division !== undefined);
+  return { ...sumOf(segments), segments, projectCount, isDivided };
+}
+
+/** `runs` ascend by size. */
+function chooseAlike<T extends MergeCandidate>(
+  runs: readonly Run<T>[],
   bounds: MergeBounds,
 ): MergeChoice<T> | undefined {
-  const small = all.filter(({ rowCount, byteSize }) => {
-    return rowCount * 2 <= bounds.rowCount && byteSize * 2 <= bounds.byteSize;
-  });
-  for (const [start, { byteSize }] of small.entries()) {
-    const byteSizeEnd = byteSize * MERGE_SEGMENTS_MIN;
-    const { taken, isFilled } = takeAlike(small.slice(start), byteSizeEnd, bounds);
-    if (taken.length < MERGE_SEGMENTS_MIN && !isFilled) continue;
-    return inOne([...taken, ...takeFitting(small.slice(0, start), taken, bounds)]);
+  for (const [start, { byteSize }] of runs.entries()) {
+    const larger = runs.findIndex((run) => run.byteSize >= byteSize * MERGE_RUNS_MIN);
+    const end = larger < 0 ? runs.length : larger;
+    if (end - start < MERGE_RUNS_MIN) continue;
+    const choice = merged(runs.slice(0, end), bounds);
+    if (choice !== undefined) return choice;
   }
   return undefined;
 }
 
-/** Chooses for a partition that gets no more rows. `segments` ascend by size; `loose` are those that are no parts. */
+/** Chooses for a partition that gets no more rows. `runs` ascend by size. */
 function chooseForGood<T extends MergeCandidate>(
-  all: readonly T[],
-  loose: readonly T[],
+  runs: readonly Run<T>[],
   bounds: MergeBounds,
 ): MergeChoice<T> | undefined {
-  if (all.length < 2) return undefined;
-  const total = sumSegments(all);
-  const partCount = Math.ceil(
-    Math.max(total.byteSize / bounds.byteSize, total.rowCount / bounds.rowCount),
-  );
-  if (partCount === 1) return inOne(all);
-  // Its rows are divided with the others after it has been rewritten.
-  const whole = loose.find(({ areBlocksWhole }) => areBlocksWhole);
-  if (whole !== undefined) return inOne([whole]);
-  if (sumSegments(loose).byteSize * DIVIDED_LATE_PART > total.byteSize) {
-    return { segments: all, byteSize: bounds.byteSize, partCount };
+  const segmentCount = runs.reduce((sum, { segments }) => sum + segments.length, 0);
+  if (segmentCount < 2) return undefined;
+  const others = sumOf(runs.slice(0, -1)).byteSize;
+  if (partCountOf(sumOf(runs), bounds) === 1 || others * DIVIDED_LATE_PART > sumOf(runs).byteSize) {
+    const choice = merged(runs, bounds);
+    if (choice !== undefined) return choice;
   }
-  const rest = takeFitting(loose, [], bounds);
-  return rest.length > 1 ? inOne(rest) : undefined;
+  const rest = takeFitting(
+    runs.filter(({ isDivided }) => !isDivided),
+    bounds,
+  );
+  return rest.length > 1 ? merged(rest, bounds) : undefined;
+}
+
+/** Makes one run of several; `undefined` if there are too few projects to divide its rows. */
+function merged<T extends MergeCandidate>(
+  runs: readonly Run<T>[],
+  bounds: MergeBounds,
+): MergeChoice<T> | undefined {
+  const segments = runs.flatMap((run) => run.segments);
+  const total = sumOf(segments);
+  const partCount = partCountOf(total, bounds);
+  if (partCount === 1) return inOne(segments);
+  if (runs.every(({ projectCount }) => projectCount < partCount)) return undefined;
+  // Its rows are divided with the others after it has been rewritten.
+  const whole = segments.find(({ areBlocksWhole }) => areBlocksWhole);
+  if (whole !== undefined) return inOne([whole]);
+  return { segments, totalBytes: total.byteSize, byteSize: bounds.byteSize, partCount };
 }
 
 function inOne<T extends MergeCandidate>(segments: readonly T[]): MergeChoice<T> {
-  return { segments, byteSize: sumSegments(segments).byteSize, partCount: 1 };
+  const { byteSize } = sumOf(segments);
+  return { segments, totalBytes: byteSize, byteSize, partCount: 1 };
 }
 
-function sumSegments(segments: readonly MergeTotal[]): Total {
-  const total: Total = { rowCount: 0, byteSize: 0 };
-  for (const { rowCount, byteSize } of segments) {
-    total.rowCount += rowCount;
-    total.byteSize += byteSize;
-  }
-  return total;
+function sumOf(all: readonly MergeTotal[]): MergeTotal {
+  return {
+    rowCount: all.reduce((sum, { rowCount }) => sum + rowCount, 0),
+    byteSize: all.reduce((sum, { byteSize }) => sum + byteSize, 0),
+  };
 }
 
-/** Segments smaller than `byteSizeEnd`, as many as a merge takes. */
-function takeAlike<T extends MergeCandidate>(
-  ascending: readonly T[],
-  byteSizeEnd: number,
-  bounds: MergeBounds,
-): { readonly taken: readonly T[]; readonly isFilled: boolean } {
-  const taken: T[] = [];
-  const total: Total = { rowCount: 0, byteSize: 0 };
-  for (const segment of ascending) {
-    if (segment.byteSize >= byteSizeEnd) break;
-    if (!add(total, segment, bounds)) return { taken, isFilled: true };
-    taken.push(segment);
-  }
-  return { taken, isFilled: false };
+/** The number of segments that a merge makes of so many rows. */
+function partCountOf({ rowCount, byteSize }: MergeTotal, bounds: MergeBounds): number {
+  return Math.ceil(Math.max(byteSize / bounds.byteSize, rowCount / bounds.rowCount));
 }
 
-/** The smallest segments that fit in the merge together with those it has. */
+/** The smallest runs that one segment can take. */
 function takeFitting<T extends MergeCandidate>(
-  ascending: readonly T[],
-  taken: readonly T[],
+  ascending: readonly Run<T>[],
   bounds: MergeBounds,
-): readonly T[] {
-  const total = sumSegments(taken);
-  const end = ascending.findIndex((segment) => !add(total, segment, bounds));
+): readonly Run<T>[] {
+  const end = ascending.findIndex(
+    (_, index) => partCountOf(sumOf(ascending.slice(0, index + 1)), bounds) > 1,
+  );
   return end < 0 ? ascending : ascending.slice(0, end);
-}
-
-/** Adds a segment to the total of a merge. Returns false, and changes nothing, if the limits are exceeded. */
-function add(total: Total, { rowCount, byteSize }: MergeTotal, bounds: MergeBounds): boolean {
-  if (total.rowCount + rowCount > bounds.rowCount) return false;
-  if (total.byteSize + byteSize > bounds.byteSize) return false;
-  total.rowCount += rowCount;
-  total.byteSize += byteSize;
-  return true;
 }

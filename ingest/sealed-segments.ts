@@ -7,8 +7,9 @@ import { type HeldParts, HeldSegment, type SegmentIds } from './held-segment.ts'
 import { MERGE_RETRY_TICKS_MAX } from './limits.ts';
 import { LostDays } from './lost-days.ts';
 import type { MemoryBudget } from './memory-budget.ts';
-import { chooseMerge, type MergeCandidate } from './merge-choice.ts';
+import { chooseMerge, type MergeCandidate, type MergeChoice } from './merge-choice.ts';
 import { PARTITION_US, toPartition } from './partition.ts';
+import { RetryWait } from './retry-wait.ts';
 import type { SegmentFile } from './segment-file.ts';
 import type { PartitionKey, SegmentFolder, SegmentLoad } from './segment-folder.ts';
 import { SegmentPartitions, type SegmentTotals } from './segment-partitions.ts';
@@ -69,6 +70,13 @@ export type SealedStats = SegmentTotals & {
 /** The segments that one open segment was sealed to and that no file holds yet. */
 type UnstoredSealing = { readonly origin: SealOrigin; readonly segments: HeldSegment[] };
 
+export type MergeRoom = {
+  /** Bytes of memory that a merge may take. */
+  readonly bytesMax?: number;
+  /** All segments of a merge have fewer bytes than this together. */
+  readonly totalBelow?: number;
+};
+
 /**
  * The sealed segments of one source, by partition. They are in memory when they are sealed, are then written to files,
  * and are merged to fewer and larger ones over time.
@@ -81,6 +89,7 @@ export class SealedSegments {
   readonly #ids: SegmentIds;
   readonly #budget: MemoryBudget;
   readonly #onChange: () => void;
+  readonly #betweenSteps: (totalBytes: number) => Promise<boolean>;
   readonly #partitions = new SegmentPartitions();
   readonly #unstored: UnstoredSealing[] = [];
   /** Days whose files could not be removed. */
@@ -90,12 +99,15 @@ export class SealedSegments {
   #storage: SegmentStorage | undefined;
   /** Set while segments are written; never rejects. */
   #storing: Promise<void> | undefined;
-  #merging: Promise<void> | undefined;
+  /** Segments that are being merged, and the merges under way; these never reject. */
+  readonly #inMerge = new Set<HeldSegment>();
+  readonly #merges = new Set<Promise<void>>();
   readonly #repairing = new Map<number, Promise<boolean>>();
-  #ticksToMerge = 0;
+  readonly #mergeRetry = new RetryWait(MERGE_RETRY_TICKS_MAX);
+  /** Apart: the disk may have no room for a division and enough for the other merges. */
+  readonly #divisionRetry = new RetryWait(MERGE_RETRY_TICKS_MAX);
   /** Whether a query failed to read a file since the last tick. */
   #hasUnread = false;
-  #retryTicks = 1;
   #mergeCount = 0;
   #storageFailureCount = 0;
 
@@ -106,12 +118,18 @@ export class SealedSegments {
     readonly budget: MemoryBudget;
     /** Called when the memory of segments, or what of it can be evicted, has changed. */
     readonly onChange: () => void;
+    /**
+     * Called between the steps of a long merge, with the bytes of all that it merges. Smaller merges may run until it
+     * resolves. Resolves to whether the long merge goes on.
+     */
+    readonly betweenSteps?: (totalBytes: number) => Promise<boolean>;
   }) {
     this.#source = parts.source;
     this.#summarize = parts.summarize;
     this.#ids = parts.ids;
     this.#budget = parts.budget;
     this.#onChange = parts.onChange;
+    this.#betweenSteps = parts.betweenSteps ?? (() => Promise.resolve(true));
   }
 
   /** Stores later segments in files, but not those that are here already. */
@@ -181,7 +199,8 @@ export class SealedSegments {
   /** Retries failed steps, and drops partitions that end before `oldestUs`. */
   tick(nowUs: number, oldestUs: number): void {
     for (const partition of this.#partitions) partition.quietSinceUs ??= nowUs;
-    this.#ticksToMerge = Math.max(0, this.#ticksToMerge - 1);
+    this.#mergeRetry.tick();
+    this.#divisionRetry.tick();
     if (!this.#hasUnread) this.#failing.delete('read');
     this.#hasUnread = false;
     this.#startStoring();
@@ -196,28 +215,30 @@ export class SealedSegments {
   }
 
   /**
-   * Starts to merge segments of one partition, of at most `bytesMax` bytes in memory. Returns `undefined` if no merge
-   * is worthwhile, or if one is under way. Never rejects. A partition without new rows since `quietUs` is taken to be
-   * complete.
+   * Starts to merge segments of one partition: a merge that takes at most `bytesMax` bytes of memory at a time, of segments
+   * of fewer than `totalBelow` bytes together. Returns `undefined` if no merge is worthwhile. Never rejects. A partition
+   * without new rows since `quietUs` is taken to be complete.
    */
-  mergeSome(quietUs: number, bytesMax = Number.POSITIVE_INFINITY): Promise<void> | undefined {
-    if (this.#storage === undefined || this.#merging !== undefined || this.#ticksToMerge > 0) {
-      return undefined;
-    }
+  mergeSome(
+    quietUs: number,
+    { bytesMax = Number.POSITIVE_INFINITY, totalBelow = Number.POSITIVE_INFINITY }: MergeRoom = {},
+  ): Promise<void> | undefined {
+    if (this.#storage === undefined) return undefined;
     for (const { segments, quietSinceUs = Number.POSITIVE_INFINITY } of this.#partitions) {
       const candidates = segments.flatMap((segment) =>
-        segment.file === undefined ? [] : [{ ...createCandidate(segment, segment.file), segment }],
+        segment.file === undefined || this.#inMerge.has(segment)
+          ? []
+          : [{ ...createCandidate(segment, segment.file), segment }],
       );
       const chosen = chooseMerge(candidates, quietSinceUs <= quietUs, this.#budget.mergeBounds);
       if (chosen === undefined || chosen.byteSize > bytesMax) continue;
-      const { partCount } = chosen;
+      if (chosen.totalBytes >= totalBelow) continue;
+      const retry = chosen.partCount === 1 ? this.#mergeRetry : this.#divisionRetry;
+      if (retry.isWaiting) continue;
       const some = chosen.segments.map(({ segment }) => segment);
-      this.#merging = this.#tryToMerge(() =>
-        partCount === 1 ? this.#merge(some) : this.#mergeByParts(some, partCount),
-      ).finally(() => {
-        this.#merging = undefined;
-      });
-      return this.#merging;
+      return this.#startMerge(some, retry, () =>
+        chosen.partCount === 1 ? this.#merge(some) : this.#mergeByParts(some, chosen),
+      );
     }
     return undefined;
   }
@@ -259,9 +280,9 @@ export class SealedSegments {
 
   /** Settles when all writes under way have ended, successful or not. */
   async settled(): Promise<void> {
-    while (this.#storing !== undefined || this.#merging !== undefined) {
+    while (this.#storing !== undefined || this.#merges.size > 0) {
       await this.#storing;
-      await this.#merging;
+      await Promise.all(this.#merges);
     }
   }
 
@@ -308,10 +329,19 @@ export class SealedSegments {
     });
   }
 
-  async #tryToMerge(merge: () => Promise<void>): Promise<void> {
-    const isDone = await this.#attempt('merge', merge);
-    this.#retryTicks = isDone ? 1 : Math.min(this.#retryTicks * 2, MERGE_RETRY_TICKS_MAX);
-    this.#ticksToMerge = isDone ? 0 : this.#retryTicks;
+  #startMerge(
+    segments: readonly HeldSegment[],
+    retry: RetryWait,
+    merge: () => Promise<void>,
+  ): Promise<void> {
+    for (const segment of segments) this.#inMerge.add(segment);
+    const merging = this.#attempt('merge', merge).then((isDone) => {
+      retry.note(isDone);
+      for (const segment of segments) this.#inMerge.delete(segment);
+      this.#merges.delete(merging);
+    });
+    this.#merges.add(merging);
+    return merging;
   }
 
   async #merge(segments: readonly HeldSegment[]): Promise<void> {
@@ -332,7 +362,10 @@ export class SealedSegments {
   }
 
   /** Merges to several segments, each with the rows of some projects. The new segments are not in memory. */
-  async #mergeByParts(segments: readonly HeldSegment[], partCount: number): Promise<void> {
+  async #mergeByParts(
+    segments: readonly HeldSegment[],
+    { partCount, totalBytes }: Pick<MergeChoice<unknown>, 'partCount' | 'totalBytes'>,
+  ): Promise<void> {
     const { folder, merge, divide } = must(this.#storage, 'there is a folder to store in');
     const rowCount = segments.reduce((sum, { summary }) => sum + summary.rowCount, 0);
     const rowsMax = Math.ceil((PART_ROOM * rowCount) / partCount);
@@ -340,6 +373,7 @@ export class SealedSegments {
     if (parts === undefined) return;
     const summaries: SegmentSummary[] = [];
     const make = async (index: number): Promise<SharedArrayBuffer | undefined> => {
+      if (!(await this.#betweenSteps(totalBytes))) return undefined;
       const part = must(parts[index]);
       const buffer = await this.#readOrRepair(segments, (handles) => merge(handles, part));
       if (buffer !== undefined) summaries.push(this.#summarize(buffer));
@@ -473,9 +507,10 @@ export class SealedSegments {
 }
 
 function createCandidate({ summary }: HeldSegment, { envelope }: SegmentFile): MergeCandidate {
-  const { rowCount, byteSize } = summary;
+  const { rowCount, byteSize, projectCount } = summary;
   const { awaits, areBlocksWhole } = envelope;
-  return { rowCount, byteSize, isPart: awaits.length > 0, areBlocksWhole };
+  const division = awaits.length === 0 ? undefined : awaits.join();
+  return { rowCount, byteSize, projectCount, division, areBlocksWhole };
 }
 
 function listFiles(segments: readonly HeldSegment[]): SegmentFile[] {

@@ -12,6 +12,8 @@ export type SegmentSummary = {
   readonly arrivalMax: number;
   /** Bytes of the whole segment in memory. */
   readonly byteSize: number;
+  /** Distinct project keys of the rows. */
+  readonly projectCount: number;
   /** Bytes of this summary; 0 if left out. */
   readonly indexSize?: number;
   /** False only if no row has the project, and no row has mixed projects. */
@@ -43,7 +45,11 @@ type Extent = Pick<
 
 function createSummary(extent: Extent, names: NameBlock, hasMixed: boolean): SegmentSummary {
   const { imageSize, rowCount, timestampUsMin, timestampUsMax, arrivalMax } = extent;
-  const range = { rowCount, timestampUsMin, timestampUsMax, arrivalMax, byteSize: imageSize };
+  const projectCount = names.offsets.length - 1;
+  const range = {
+    ...{ rowCount, timestampUsMin, timestampUsMax, arrivalMax },
+    ...{ byteSize: imageSize, projectCount },
+  };
   if (hasMixed) return { ...range, mayHoldProject: () => true };
   const projects = new ProjectHashes(names);
   return {

@@ -24,6 +24,8 @@ const NOW_US = 20_000 * PARTITION_US + 14 * 3_600_000_000;
 /** The day is over, and no row is expected any more. */
 const QUIET_US = 20_001 * PARTITION_US + PARTITION_QUIET_US + 60e6;
 const SEGMENTS = 5;
+/** In each segment, a row of each. */
+const PROJECTS = 6;
 
 /** In memory may be so little that a day is divided. */
 const SEGMENT_BYTES_MAX = 20_000;
@@ -69,8 +71,11 @@ before(async () => {
   stored = new ModelDisk(random);
   for (let segment = 0; segment < SEGMENTS; segment++) {
     const store = await opened(stored, NOW_US);
-    const ids = Array.from({ length: 3 }, (_, row) => `${segment}-${row}-${'.'.repeat(600)}`);
-    await store.durable.store.append('a', smallBatch(ids, NOW_US), NOW_US);
+    const ids = Array.from(
+      { length: PROJECTS },
+      (_, row) => `${row}-${segment}-${'.'.repeat(300)}`,
+    );
+    await store.durable.store.append('a', smallBatch(ids, NOW_US, true), NOW_US);
     store.durable.tick(NOW_US);
     store.durable.tick(NOW_US + SEAL_AGE_US);
     await store.durable.store.flush();
@@ -81,7 +86,7 @@ before(async () => {
   const store = await opened(stored, NOW_US);
   wanted = await idsOn(store);
   await store.durable.close();
-  assert.equal(wanted.length, 3 * SEGMENTS);
+  assert.equal(wanted.length, PROJECTS * SEGMENTS);
 });
 
 test('a divided day has the same rows', async () => {

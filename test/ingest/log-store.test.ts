@@ -89,6 +89,7 @@ class FakeSealer {
       timestampUsMax: times.reduce((max, us) => Math.max(max, us), -Infinity),
       arrivalMax: Infinity,
       byteSize: buffer.byteLength,
+      projectCount: new Set(sealedRows.map((row) => row.project)).size,
       mayHoldProject: (key) => sealedRows.some((row) => row.project === key),
     };
   };

@@ -70,6 +70,7 @@ for (const [what, mixed] of [
         ...{ rowCount: events.length, timestampUsMin: 1, timestampUsMax: 9 },
         arrivalMax: events.length - 1,
         byteSize: buffer!.byteLength,
+        projectCount: 2,
         ...(mixed.length > 0 ? {} : { indexSize: 8 }),
       });
     }

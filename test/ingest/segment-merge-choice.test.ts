@@ -1,27 +1,34 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { MERGE_BYTES_MAX, MERGE_ROWS_MAX, MERGE_SEGMENTS_MIN } from '../../ingest/limits.ts';
+import { MERGE_BYTES_MAX, MERGE_ROWS_MAX, MERGE_RUNS_MIN } from '../../ingest/limits.ts';
 import { chooseMerge, type MergeCandidate } from '../../ingest/merge-choice.ts';
 import { Random } from '../../src/demo/traffic/random.ts';
 
 const MB = 1024 * 1024;
 
 function segment(byteSize: number, rowCount = Math.ceil(byteSize / 450)): MergeCandidate {
-  return { byteSize, rowCount, isPart: false, areBlocksWhole: false };
+  return { byteSize, rowCount, projectCount: 1000, division: undefined, areBlocksWhole: false };
+}
+
+/** The parts of a division. */
+function parts(division: string, count: number, byteSize: number): readonly MergeCandidate[] {
+  return Array.from({ length: count }, () => ({ ...segment(byteSize), division }));
 }
 
 /**
- * A day of segments, merged whenever there is something to: what was written per byte, how many there are in
- * the mean of the day, what is left.
+ * A day of segments, merged whenever there is something to: how often each byte was written, how many segments a query
+ * for one project reads in the mean of the day, and how many of those that are left.
  */
 function merged(sizes: readonly number[]): {
   readonly writes: number;
-  readonly countMean: number;
-  readonly left: readonly number[];
+  readonly readMean: number;
+  readonly leftToRead: number;
 } {
   let segments: MergeCandidate[] = [];
   let written = 0;
-  let countSum = 0;
+  let readSum = 0;
+  let divisionCount = 0;
+  const readOf = (): number => new Set(segments.map((one) => one.division ?? one)).size;
   const mergeAll = (isOver: boolean): void => {
     for (;;) {
       const chosen = chooseMerge(segments, isOver);
@@ -32,9 +39,12 @@ function merged(sizes: readonly number[]): {
       const part = { byteSize: byteSize / partCount, rowCount: Math.ceil(rowCount / partCount) };
       assert.ok(taken.length > 1);
       assert.ok(part.byteSize <= MERGE_BYTES_MAX && part.rowCount <= MERGE_ROWS_MAX);
-      const kind = { isPart: partCount > 1, areBlocksWhole: false };
-      const parts = Array.from({ length: partCount }, () => ({ ...part, ...kind }));
-      segments = [...segments.filter((one) => !taken.includes(one)), ...parts];
+      const division = partCount > 1 ? `${++divisionCount}` : undefined;
+      const made = Array.from({ length: partCount }, () => ({
+        ...segment(part.byteSize, part.rowCount),
+        division,
+      }));
+      segments = [...segments.filter((one) => !taken.includes(one)), ...made];
       written += byteSize;
     }
   };
@@ -42,43 +52,48 @@ function merged(sizes: readonly number[]): {
     segments.push(segment(size));
     written += size;
     mergeAll(false);
-    countSum += segments.length;
+    readSum += readOf();
   }
   mergeAll(true);
-  const left = segments.map(({ byteSize }) => byteSize).sort((a, b) => a - b);
   const writes = written / sizes.reduce((sum, size) => sum + size, 0);
-  return { writes, countMean: countSum / sizes.length, left };
+  return { writes, readMean: readSum / sizes.length, leftToRead: readOf() };
 }
 
 test('segments of one size are merged once there are enough of them', () => {
-  const few = Array.from({ length: MERGE_SEGMENTS_MIN - 1 }, () => segment(MB));
+  const few = Array.from({ length: MERGE_RUNS_MIN - 1 }, () => segment(MB));
   assert.equal(chooseMerge(few, false), undefined);
-  assert.equal(chooseMerge([...few, segment(MB * MERGE_SEGMENTS_MIN)], false), undefined);
-  assert.equal(chooseMerge([...few, segment(MB)], false)?.segments.length, MERGE_SEGMENTS_MIN);
+  assert.equal(chooseMerge([...few, segment(MB * MERGE_RUNS_MIN)], false), undefined);
+  assert.equal(chooseMerge([...few, segment(MB)], false)?.segments.length, MERGE_RUNS_MIN);
 });
 
-test('segments that fill a merge are merged before there are that many, and full ones never', () => {
-  const size = Math.floor(MERGE_BYTES_MAX / 3);
-  const some = Array.from({ length: 3 }, () => segment(size));
-  assert.equal(chooseMerge(some, false), undefined);
-  assert.equal(chooseMerge([...some, segment(size)], false)?.segments.length, 3);
-  const full = Array.from({ length: 20 }, () => segment(MERGE_BYTES_MAX / 2 + 1));
-  assert.equal(chooseMerge(full, false), undefined);
-  const narrow = Array.from({ length: 20 }, () => segment(MB, MERGE_ROWS_MAX / 2 + 1));
-  assert.equal(chooseMerge(narrow, false), undefined);
+test('segments that one merge cannot take are divided by project, and divisions of similar size again', () => {
+  const full = Array.from({ length: MERGE_RUNS_MIN }, () => segment(MERGE_BYTES_MAX));
+  assert.equal(chooseMerge(full.slice(1), false), undefined);
+  const divided = chooseMerge(full, false)!;
+  assert.deepEqual([divided.segments.length, divided.partCount], [MERGE_RUNS_MIN, MERGE_RUNS_MIN]);
+  assert.equal(divided.byteSize, MERGE_BYTES_MAX);
+  const runs = Array.from({ length: MERGE_RUNS_MIN }, (_, run) => parts(`${run}`, 3, 200 * MB));
+  assert.equal(chooseMerge(runs.slice(1).flat(), false), undefined);
+  assert.equal(chooseMerge(runs.flat(), false)?.segments.length, 3 * MERGE_RUNS_MIN);
 });
 
-test('smaller segments are merged along with others, as many as the merge takes', () => {
-  const many = Array.from({ length: MERGE_SEGMENTS_MIN }, () => segment(MB));
-  const small = [segment(1000), segment(MB / MERGE_SEGMENTS_MIN - 1)];
+test('rows of fewer projects than there would be parts are not divided', () => {
+  const full = Array.from({ length: MERGE_RUNS_MIN }, () => ({
+    ...segment(MERGE_BYTES_MAX),
+    projectCount: MERGE_RUNS_MIN - 1,
+  }));
+  for (const isOver of [false, true]) assert.equal(chooseMerge(full, isOver), undefined);
+  const one = { ...segment(MERGE_BYTES_MAX), projectCount: MERGE_RUNS_MIN + 1 };
+  assert.notEqual(chooseMerge([one, ...full], false), undefined);
+});
+
+test('smaller segments are merged along with others', () => {
+  const many = Array.from({ length: MERGE_RUNS_MIN }, () => segment(MB));
+  const small = [segment(1000), segment(MB / MERGE_RUNS_MIN - 1)];
   assert.deepEqual(
     new Set(chooseMerge([...small, ...many], false)?.segments),
     new Set([...many, ...small]),
   );
-  const filling = Array.from({ length: MERGE_SEGMENTS_MIN }, () =>
-    segment(MERGE_BYTES_MAX / MERGE_SEGMENTS_MIN),
-  );
-  assert.deepEqual(chooseMerge([segment(1), ...filling], false)?.segments, filling);
 });
 
 test('a day that is over is merged to one segment where a merge takes all, else divided by project', () => {
@@ -94,14 +109,14 @@ test('a day that is over is merged to one segment where a merge takes all, else 
 });
 
 test('a divided day is divided again after many new rows, and few new rows are merged beside it', () => {
-  const parts = Array.from({ length: 8 }, () => ({ ...segment(200 * MB), isPart: true }));
-  assert.equal(chooseMerge(parts, true), undefined);
+  const day = parts('1', 8, 200 * MB);
+  assert.equal(chooseMerge(day, true), undefined);
   const late = [segment(20 * MB), segment(MB)];
-  assert.equal(chooseMerge([...parts, late[0]!], true), undefined);
-  const merged = chooseMerge([...parts, ...late], true)!;
+  assert.equal(chooseMerge([...day, late[0]!], true), undefined);
+  const merged = chooseMerge([...day, ...late], true)!;
   assert.deepEqual([new Set(merged.segments), merged.partCount], [new Set(late), 1]);
   const much = segment(250 * MB);
-  const divided = chooseMerge([...parts, much], true)!;
+  const divided = chooseMerge([...day, much], true)!;
   assert.deepEqual([divided.segments.length, divided.partCount], [9, 8]);
 });
 
@@ -114,7 +129,7 @@ test('a segment whose blocks are whole arrays is rewritten before its rows are d
   assert.equal(chooseMerge([old], true), undefined);
 });
 
-test('each byte is written at most five times, and few segments wait or are left of a day', () => {
+test('each byte is written at most five times, and a query for a project reads few segments of a day', () => {
   const random = new Random(5);
   const days: readonly (readonly number[])[] = [
     Array.from({ length: 288 }, () => 10_000),
@@ -124,11 +139,9 @@ test('each byte is written at most five times, and few segments wait or are left
     Array.from({ length: 288 }, (_, n) => 50_000 * (1 + Math.sin(n / 46)) + 1000),
   ];
   for (const [day, sizes] of days.entries()) {
-    const { writes, countMean, left } = merged(sizes);
-    const total = sizes.reduce((sum, size) => sum + size, 0);
-    const fullCountMax = (2 * total) / MERGE_BYTES_MAX;
-    assert.ok(writes <= (fullCountMax > 8 ? 4.1 : 5), `day ${day}: ${writes} writes`);
-    assert.ok(countMean <= 13 + fullCountMax, `day ${day}: ${countMean} in the mean`);
-    assert.ok(left.length <= 2 + fullCountMax, `day ${day}: ${left.length} left`);
+    const { writes, readMean, leftToRead } = merged(sizes);
+    assert.ok(writes <= 5, `day ${day}: ${writes} writes`);
+    assert.ok(readMean <= 13, `day ${day}: ${readMean} in the mean`);
+    assert.ok(leftToRead <= 2, `day ${day}: ${leftToRead} left`);
   }
 });

@@ -7,8 +7,8 @@ import {
 } from '../../engine/column/batch.ts';
 import { NODE_HEADER_SIZE, RECORD } from '../../engine/column/token.ts';
 
-/** A batch of events that have an id and a time and nothing else. */
-export function smallBatch(ids: readonly string[], timestampUs = 0): Batch {
+/** A batch of events that have an id and a time; with `areProjects`, the first character of an id is its project. */
+export function smallBatch(ids: readonly string[], timestampUs = 0, areProjects = false): Batch {
   const rowCount = ids.length;
   let offset = 0;
   const references = ids.map((id) => {
@@ -17,6 +17,8 @@ export function smallBatch(ids: readonly string[], timestampUs = 0): Batch {
     return stringReference(offset - length, length);
   });
   const none = new Float64Array(rowCount).fill(NO_STRING);
+  const firsts = references.map((id) => stringReference(referenceOffset(id), 1));
+  const projects = areProjects ? Float64Array.from(firsts) : none;
   const tokens = new Int32Array(rowCount * NODE_HEADER_SIZE);
   for (let row = 0; row < rowCount; row++) tokens[row * NODE_HEADER_SIZE] = RECORD;
   return {
@@ -31,8 +33,8 @@ export function smallBatch(ids: readonly string[], timestampUs = 0): Batch {
     ids: Float64Array.from(references),
     timestampsUs: new Float64Array(rowCount).fill(timestampUs),
     messages: none,
-    projects: none,
-    projectKeys: none,
+    projects,
+    projectKeys: projects,
   };
 }
 
