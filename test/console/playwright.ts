@@ -99,8 +99,16 @@ type BrowserContext = {
   close(): Promise<void>;
 };
 
+/** Commands of Chromium for developers. */
+type CDPSession = {
+  send(command: 'SystemInfo.getProcessInfo'): Promise<{
+    readonly processInfo: readonly { readonly type: string; readonly id: number }[];
+  }>;
+};
+
 export type Browser = {
   newContext(options: object): Promise<BrowserContext>;
+  newBrowserCDPSession(): Promise<CDPSession>;
   close(): Promise<void>;
 };
 
