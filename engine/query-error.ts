@@ -5,6 +5,7 @@
  * - `invalid_regular_expression`: a pattern RE2 does not take.
  * - `query_failed`: a value met at run time has no answer (division by zero, a failed CAST).
  * - `query_limit`: over a limit of memory, groups, rows or text.
+ * - `answer_too_large`: the rows of the answer have too many bytes.
  * - `query_timeout`, `query_cancelled`: stopped from outside.
  * - `out_of_reach`: it asks for a source or a project that its caller may not read.
  * - `overloaded`: too many queries wait already; this one was not begun.
@@ -16,6 +17,7 @@ export type QueryErrorCode =
   | 'invalid_regular_expression'
   | 'query_failed'
   | 'query_limit'
+  | 'answer_too_large'
   | 'query_timeout'
   | 'query_cancelled'
   | 'out_of_reach'

@@ -69,6 +69,7 @@ const TABLE = {
   invalid_sql: { status: 422, title: 'The SQL text does not parse or bind' },
   query_failed: { status: 422, title: 'The query computed a value that is not allowed' },
   query_limit: { status: 422, title: 'The query exceeded a limit' },
+  answer_too_large: { status: 422, title: 'The answer has too many bytes' },
   precondition_required: { status: 428, title: 'If-Match must name the version to change' },
   ingest_overloaded: {
     status: 429,

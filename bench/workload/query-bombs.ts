@@ -106,7 +106,7 @@ export const STOPPED: readonly {
   {
     name: 'an answer of gigabytes',
     text: `SELECT REPEAT('a', 1000000) AS a FROM ${rows(1000)} AS b`,
-    code: 'query_limit',
+    code: 'answer_too_large',
     tells: `at most ${ANSWER_BYTES_MAX} bytes`,
   },
   {

@@ -96,7 +96,7 @@ export class RowWriter implements Sink {
       }
       if (out.size > this.#bytesMax) {
         throw new QueryError(
-          'query_limit',
+          'answer_too_large',
           `an answer may have at most ${this.#bytesMax} bytes; its first ${this.#rowCount} rows have ${out.size}`,
         );
       }

@@ -51,8 +51,8 @@ export async function* walkEvents(
   }
 }
 
-/** Codes of a call whose answer has too many bytes. */
-const SIZE_CODES: readonly ErrorCode[] = ['query_limit', 'overloaded'];
+/** Codes of a call that may succeed with fewer rows. */
+const SIZE_CODES: readonly ErrorCode[] = ['query_limit', 'answer_too_large', 'overloaded'];
 
 type Page = {
   readonly events: ExploredEvents;

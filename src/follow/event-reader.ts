@@ -3,7 +3,7 @@ import type { ParameterDeclaration } from '../../engine/plan/logical-plan.ts';
 import type { PreparedQuery } from '../../engine/plan/prepared-query.ts';
 import { type Reach, reachText } from '../../engine/plan/reach.ts';
 import type { Tenant } from '../../engine/pool/tenant-sets.ts';
-import { QueryError } from '../../engine/query-error.ts';
+import { QueryError, type QueryErrorCode } from '../../engine/query-error.ts';
 import type { Source } from '../../ingest/source.ts';
 import type { QueryEngine } from '../call/query-engine.ts';
 import { SharedRuns } from '../call/shared-run.ts';
@@ -34,6 +34,9 @@ const PARAMETERS: readonly ParameterDeclaration[] = [
   { name: 'since', type: { kind: 'TIMESTAMP' } },
   { name: 'project', type: { kind: 'STRING' } },
 ];
+
+/** Codes of a query that may succeed with fewer rows. */
+const SIZE_CODES: readonly QueryErrorCode[] = ['query_limit', 'answer_too_large'];
 
 /** If the answer of a part is too large, the part is read in pages smaller by this factor. */
 const SMALLER_PAGE_PARTS = 8;
@@ -115,7 +118,7 @@ export class EventReader {
     try {
       answer = await this.#run(events, wanted, 'oldest first');
     } catch (error) {
-      const isTooLarge = error instanceof QueryError && error.code === 'query_limit';
+      const isTooLarge = error instanceof QueryError && SIZE_CODES.includes(error.code);
       if (!isTooLarge || rowsMax === 1) throw asServiceError(error);
       return this.#read(events, { ...wanted, rowsMax: Math.ceil(rowsMax / SMALLER_PAGE_PARTS) });
     }

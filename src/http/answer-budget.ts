@@ -6,9 +6,11 @@ import { FairBudget } from './fair-budget.ts';
 
 /** The memory of answers that are being sent. Each tenant has a fair share. */
 export class AnswerBudget {
+  readonly #bytesMax: number;
   readonly #budget: FairBudget;
 
   constructor(bytesMax = ANSWERS_BYTES_MAX) {
+    this.#bytesMax = bytesMax;
     this.#budget = new FairBudget(() => bytesMax);
   }
 
@@ -23,20 +25,30 @@ export class AnswerBudget {
    */
   holder(tenant: Tenant, response: ServerResponse): (bytes: number) => void {
     const releases: (() => void)[] = [];
+    let heldBytes = 0;
     response.once('close', () => {
       for (const release of releases) release();
     });
     return (bytes) => {
-      if (!response.destroyed) releases.push(this.take(bytes, tenant));
+      if (response.destroyed) return;
+      releases.push(this.take(bytes, tenant, heldBytes));
+      heldBytes += bytes;
     };
   }
 
   /**
-   * Counts bytes of an answer until the function that it returns is called, once.
+   * Counts bytes of an answer, of which `earlierBytes` are counted already, until the function that it returns is called,
+   * once.
    *
-   * @throws ServiceError if there is no room for them.
+   * @throws ServiceError if there is no room for them: `answer_too_large` if there would be none without other answers,
+   * else `overloaded`.
    */
-  take(bytes: number, tenant: Tenant): () => void {
+  take(bytes: number, tenant: Tenant, earlierBytes = 0): () => void {
+    const bytesMax = this.#bytesMax - 2 * earlierBytes;
+    if (bytes > bytesMax) {
+      const message = `this part of the answer may have at most ${bytesMax} bytes; got ${bytes}`;
+      throw new ServiceError('answer_too_large', message);
+    }
     if (!this.#budget.hold(bytes, tenant)) {
       const { freeBytes } = this.#budget;
       throw new ServiceError(

@@ -88,6 +88,7 @@ export const FOLLOW_TEXT: OperationText = {
     'unknown_source',
     'query_failed',
     'query_limit',
+    'answer_too_large',
     'overloaded',
     'worker_lost',
     'storage_failed',

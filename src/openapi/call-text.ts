@@ -93,6 +93,7 @@ export const CALL_TEXT: OperationText = {
     'invalid_sql',
     'query_failed',
     'query_limit',
+    'answer_too_large',
     'overloaded',
     'worker_lost',
     'storage_failed',

@@ -24,6 +24,7 @@ const PLACE: Schema = {
 const RUN_FAILURES = [
   'query_failed',
   'query_limit',
+  'answer_too_large',
   'overloaded',
   'worker_lost',
   'storage_failed',

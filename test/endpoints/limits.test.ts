@@ -35,7 +35,7 @@ test('a long constant array is made by a worker and counts correctly', async () 
 test('an answer of too many bytes is refused with the limit and its size', async () => {
   const text = `SELECT ${seconds(20_000)} AS a FROM UNNEST(${seconds(1000)})`;
   await assert.rejects(run(text), (error: QueryError) => {
-    assert.equal(error.code, 'query_limit');
+    assert.equal(error.code, 'answer_too_large');
     assert.match(
       error.message,
       new RegExp(`at most ${ANSWER_BYTES_MAX} bytes; its first \\d+ rows`),

@@ -44,6 +44,7 @@ test('failed queries are such 200s instead of 422 and 504, and 503 stays', async
   const outcomes: [QueryError['code'], number][] = [
     ['query_failed', 200],
     ['query_limit', 200],
+    ['answer_too_large', 200],
     ['invalid_regular_expression', 200],
     ['query_timeout', 200],
     ['overloaded', 503],

@@ -36,6 +36,24 @@ test('a tenant’s answers are sent while there is room, and leave some for anot
   doesNotThrow(() => budget.holder('a', fourth!)(50));
 });
 
+test('an answer that has no room without all others is too large, and not to be tried again', () => {
+  const budget = new AnswerBudget(100);
+  throws(() => budget.take(101, 'a'), {
+    code: 'answer_too_large',
+    status: 422,
+    retryAfterS: undefined,
+    message: 'this part of the answer may have at most 100 bytes; got 101',
+  });
+  budget.take(100, 'a')();
+  const inParts = budget.holder('a', new Leaving().response);
+  inParts(20);
+  throws(() => inParts(61), { code: 'answer_too_large' });
+  const release = budget.take(1, 'b');
+  throws(() => inParts(60), { code: 'overloaded' }, 'there is room when the other answer has left');
+  release();
+  doesNotThrow(() => inParts(60));
+});
+
 test('callers that have gone hold nothing', () => {
   const budget = new AnswerBudget(10);
   const gone = new Leaving();

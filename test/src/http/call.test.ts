@@ -307,6 +307,7 @@ for (const [code, status] of [
   ['invalid_sql', 422],
   ['query_failed', 422],
   ['query_limit', 422],
+  ['answer_too_large', 422],
   ['query_timeout', 504],
 ] as const) {
   test(`a query that fails with ${code} is ${status}, with its position`, async () => {

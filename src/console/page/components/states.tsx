@@ -61,6 +61,7 @@ function titleOf(error: ApiError): string {
   if (error.isRefused) return 'Your token may not do this';
   if (error.code === 'unreachable') return 'The service does not answer';
   if (error.code === 'overloaded') return 'The service is busy';
+  if (error.code === 'answer_too_large') return 'The answer is too large';
   if (error.code === 'query_timeout') return 'It took too long';
   return 'That did not work';
 }
