@@ -26,12 +26,18 @@ const SILENCE_MS_MAX = 3 * HEARTBEAT_MS;
 
 /** `weir tail`. */
 export const TAIL: Command = {
-  usage: ['SOURCE [--project P] [--last N] [--since TIME] [--json] [--url URL]'],
+  usage: [
+    'SOURCE [--search TEXT] [--project P] [--last N] [--since TIME] [--json] [--url URL]',
+  ],
   about: `
 Each event is a line: its time, its project if it has one, and its message. When the connection
 ends, tail connects again and continues after the last event: no event is missed or shown twice.
 Ctrl-C ends it.`,
   flags: {
+    search: {
+      placeholder: 'TEXT',
+      text: 'show only events that match, such as "GET -debug status>=500"; needs the scope explore',
+    },
     project: { placeholder: 'P', text: 'show only events of this project' },
     last: {
       placeholder: 'N',
@@ -56,7 +62,7 @@ Ctrl-C ends it.`,
 function formatPath(words: CommandWords): string {
   const source = mustBeOne('tail', 'the name of one source', words.positionals);
   const query = new URLSearchParams();
-  for (const name of ['project', 'last', 'since']) {
+  for (const name of ['search', 'project', 'last', 'since']) {
     const text = words.find(name);
     if (text !== undefined) query.set(name, text);
   }

@@ -116,6 +116,22 @@ test('--json shows each event whole, and --project filters', async () => {
   await tail.end();
 });
 
+test('--search shows only the events that match, also stored ones', async () => {
+  await post('s1', 'a slow request');
+  await post('s2', 'a slow request of a robot');
+  const words = ['--search', 'slow -robot', '--last', '5', '--json', '--url', service.url];
+  const tail = new Tail([SOURCE, ...words]);
+  await tail.lines(1);
+  await post('s3', 'slow robot');
+  await post('s4', 'slow again');
+  const lines = await tail.lines(2);
+  assert.deepEqual(
+    lines.map((each) => JSON.parse(each).id),
+    ['s1', 's4'],
+  );
+  await tail.end();
+});
+
 test('after an interruption it continues after the last event that it got', async () => {
   // A proxy keeps the address while the service behind it restarts.
   const front = createServer((socket) => {
@@ -153,6 +169,7 @@ test('usage errors end with 2, failures with 1', async () => {
     [['a', 'b'], 2, /got "a", "b"\n/],
     [[SOURCE, '--last', 'all'], 2, /^last must be a whole number from 0 to 10000; got "all"\n/],
     [[SOURCE, '--since', 'now'], 2, /^since must be an ISO 8601 time; got "now"\n/],
+    [[SOURCE, '--search', '"open'], 2, /^search, character 1: a closing " is missing/],
     [['nothing'], 1, /^there is no source "nothing"; GET \/api\/sources lists them/],
   ] as const) {
     const ended = await runWeir(['tail', ...words, '--url', service.url], { environment });
