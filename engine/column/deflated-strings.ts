@@ -4,7 +4,7 @@ import type { JsonWriter } from './json-writer.ts';
 import { RowTexts } from './row-texts.ts';
 import type { SliceSource, UnsignedArray } from './slice.ts';
 import type { ByteRange } from './slot-store.ts';
-import type { StringEntries } from './string-entries.ts';
+import type { EntryFacts, StringEntries } from './string-entries.ts';
 import type { PackingFooter } from './string-footer.ts';
 import type { StringBlock } from './vector.ts';
 import { decodeWtf8 } from './wtf8.ts';
@@ -22,6 +22,7 @@ const line = new JsonBuffer();
 export class DeflatedStrings implements StringEntries {
   readonly size: number;
   readonly isDistinct: boolean;
+  readonly isPerValue: boolean;
   readonly #bytes: Uint8Array;
   readonly #blockOffsets: Uint32Array;
   readonly #sizes: UnsignedArray;
@@ -34,8 +35,7 @@ export class DeflatedStrings implements StringEntries {
   constructor(
     source: SliceSource,
     packing: Extract<PackingFooter, { readonly kind: 'deflated' }>,
-    size: number,
-    isDistinct: boolean,
+    { size, isDistinct, isPerValue }: EntryFacts,
   ) {
     this.#bytes = source.bytes(packing.bytes);
     this.#blockOffsets = source.unsigned32(packing.blockOffsets);
@@ -43,6 +43,7 @@ export class DeflatedStrings implements StringEntries {
     this.#blockEntries = packing.blockEntries;
     this.size = size;
     this.isDistinct = isDistinct;
+    this.isPerValue = isPerValue;
   }
 
   value(code: number): string {

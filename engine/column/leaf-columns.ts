@@ -104,7 +104,11 @@ export class LeafColumns {
     return {
       positions: openPositions(this.#source, positions),
       slots: this.#source.floats64(slots),
-      entries: new PlainStrings(block, strings.count, true),
+      entries: new PlainStrings(block, {
+        size: strings.count,
+        isDistinct: true,
+        isPerValue: false,
+      }),
     };
   }
 }

@@ -40,7 +40,8 @@ export class OpenSegmentReader implements Segment {
     this.timestampUsMax = handle.timestampUsMax;
     const { stringBytes, stringOffsets } = handle.arrays;
     const block = { bytes: stringBytes, offsets: stringOffsets };
-    this.#dictionary = new PlainStrings(block, handle.stringCount, true);
+    const facts = { size: handle.stringCount, isDistinct: true, isPerValue: false };
+    this.#dictionary = new PlainStrings(block, facts);
     const slots = new OpenSlotStore(handle.arrays, this.#dictionary);
     this.#source = new TokenSource(skeletons, slots, root.stepOf(skeletons));
   }

@@ -2,6 +2,9 @@ import type { JsonWriter } from './json-writer.ts';
 import type { ByteRange } from './slot-store.ts';
 import type { Dictionary } from './vector.ts';
 
+/** What is known of the entries of a column. */
+export type EntryFacts = Required<Pick<Dictionary, 'size' | 'isDistinct' | 'isPerValue'>>;
+
 /** Entries of a column of strings; their codes are their indexes. */
 export interface StringEntries extends Dictionary {
   value(code: number): string;

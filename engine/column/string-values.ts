@@ -8,7 +8,7 @@ import { UUID_BYTES, UUID_LENGTH, unpackHex, unpackUuid } from './packed-digits.
 import type { SliceSource, UnsignedArray } from './slice.ts';
 import type { ByteRange } from './slot-store.ts';
 import { SplitStrings } from './split-strings.ts';
-import type { StringEntries } from './string-entries.ts';
+import type { EntryFacts, StringEntries } from './string-entries.ts';
 import type { StringsFooter } from './string-footer.ts';
 import { type RangedStrings, StringRange } from './string-range.ts';
 import { Triples } from './triples.ts';
@@ -91,35 +91,35 @@ function openEntries(
   footer: StringsFooter,
   leafEntries: LeafEntries,
 ): StringEntries {
-  const { packing, entryCount, isDistinct } = footer;
+  const { packing } = footer;
+  const facts: EntryFacts = {
+    size: footer.entryCount,
+    isDistinct: footer.isDistinct,
+    isPerValue: footer.codes === null,
+  };
   switch (packing.kind) {
     case 'plain': {
       const offsets = source.unsigned32(packing.offsets);
-      return new PlainStrings(
-        { bytes: source.bytes(packing.bytes), offsets },
-        entryCount,
-        isDistinct,
-        footer.codes === null,
-      );
+      return new PlainStrings({ bytes: source.bytes(packing.bytes), offsets }, facts);
     }
     case 'hex':
     case 'uuid': {
       const digitCount = packing.kind === 'hex' ? packing.digitCount : undefined;
-      return new PackedStrings(source.bytes(packing.bytes), digitCount, entryCount, isDistinct);
+      return new PackedStrings(source.bytes(packing.bytes), digitCount, facts);
     }
     case 'deflated':
-      return new DeflatedStrings(source, packing, entryCount, isDistinct);
+      return new DeflatedStrings(source, packing, facts);
     case 'form': {
       const numbers = new NumberValues(source, packing.numbers);
-      return new FormStrings(numbers, WORD_FORMS[packing.form], entryCount, isDistinct);
+      return new FormStrings(numbers, WORD_FORMS[packing.form], facts);
     }
     case 'split':
-      return new SplitStrings(source, packing, entryCount, isDistinct);
+      return new SplitStrings(source, packing, facts.size, facts.isDistinct);
     case 'excerpt':
       return new ExcerptStrings(must(leafEntries(packing.column).split), packing.cut);
     case 'suffix': {
       const sizes = source.unsigned(packing.sizes, packing.sizeWidth);
-      return new SuffixStrings(leafEntries(packing.column), sizes, isDistinct);
+      return new SuffixStrings(leafEntries(packing.column), sizes, facts);
     }
   }
 }
@@ -132,7 +132,7 @@ export class PlainStrings implements StringEntries {
   readonly strings: StringBlock;
   readonly #cache: (string | undefined)[] | undefined;
 
-  constructor(strings: StringBlock, size: number, isDistinct: boolean, isPerValue = false) {
+  constructor(strings: StringBlock, { size, isDistinct, isPerValue }: EntryFacts) {
     this.strings = strings;
     this.size = size;
     this.isDistinct = isDistinct;
@@ -163,6 +163,7 @@ export class PlainStrings implements StringEntries {
 class PackedStrings implements StringEntries {
   readonly size: number;
   readonly isDistinct: boolean;
+  readonly isPerValue: boolean;
   readonly uuids: Uint8Array | undefined;
   readonly #bytes: Uint8Array;
   readonly #isUuid: boolean;
@@ -173,8 +174,7 @@ class PackedStrings implements StringEntries {
   constructor(
     bytes: Uint8Array,
     digitCount: number | undefined,
-    size: number,
-    isDistinct: boolean,
+    { size, isDistinct, isPerValue }: EntryFacts,
   ) {
     this.#bytes = bytes;
     this.#isUuid = digitCount === undefined;
@@ -182,6 +182,7 @@ class PackedStrings implements StringEntries {
     this.#text = Buffer.alloc(digitCount ?? UUID_LENGTH, '-');
     this.size = size;
     this.isDistinct = isDistinct;
+    this.isPerValue = isPerValue;
   }
 
   value(code: number): string {
@@ -212,14 +213,16 @@ class PackedStrings implements StringEntries {
 class FormStrings implements StringEntries {
   readonly size: number;
   readonly isDistinct: boolean;
+  readonly isPerValue: boolean;
   readonly #numbers: NumberValues;
   readonly #form: WordForm;
 
-  constructor(numbers: NumberValues, form: WordForm, size: number, isDistinct: boolean) {
+  constructor(numbers: NumberValues, form: WordForm, { size, isDistinct, isPerValue }: EntryFacts) {
     this.#numbers = numbers;
     this.#form = form;
     this.size = size;
     this.isDistinct = isDistinct;
+    this.isPerValue = isPerValue;
   }
 
   value(code: number): string {
@@ -242,14 +245,20 @@ class FormStrings implements StringEntries {
 class SuffixStrings implements StringEntries {
   readonly size: number;
   readonly isDistinct: boolean;
+  readonly isPerValue: boolean;
   readonly #whole: StringEntries;
   readonly #sizes: UnsignedArray;
 
-  constructor(whole: StringEntries, sizes: UnsignedArray, isDistinct: boolean) {
+  constructor(
+    whole: StringEntries,
+    sizes: UnsignedArray,
+    { size, isDistinct, isPerValue }: EntryFacts,
+  ) {
     this.#whole = whole;
     this.#sizes = sizes;
-    this.size = sizes.length;
+    this.size = size;
     this.isDistinct = isDistinct;
+    this.isPerValue = isPerValue;
   }
 
   value(code: number): string {

@@ -87,6 +87,8 @@ export interface Dictionary {
    * the text may be kept for the next time.
    */
   writeJson?(code: number, out: JsonWriter, isKept?: boolean): void;
+  /** The bytes of a value, good until the next call to any dictionary; present when the values are strings that are bytes. */
+  range?(code: number): ByteRange;
   /** Present when the values are strings that lie in one block of UTF-8. */
   readonly strings?: StringBlock;
   /** Present when the values are strings taken apart. */
@@ -95,9 +97,12 @@ export interface Dictionary {
   readonly uuids?: Uint8Array | undefined;
 }
 
+/** Strings by their codes. */
+export type StringDictionary = Dictionary & { range(code: number): ByteRange };
+
 /** Whether a dictionary is known to have strings only: it may not be, and have them all the same. */
-export function isOfStrings({ strings, split, uuids }: Dictionary): boolean {
-  return strings !== undefined || split !== undefined || uuids !== undefined;
+export function isOfStrings(dictionary: Dictionary): dictionary is StringDictionary {
+  return dictionary.range !== undefined;
 }
 
 /** Strings end to end: string `code` is `bytes[offsets[code], offsets[code + 1])`. */

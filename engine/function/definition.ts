@@ -58,6 +58,7 @@ export function ofBytes(ofText: ScalarOverload): ScalarOverload {
   const { parameters, variadic, result } = ofText;
   return {
     ...ofText,
+    measure: undefined,
     parameters: parameters.map(bytesForText),
     variadic: variadic && bytesForText(variadic),
     result: typeof result === 'function' ? result : typeOfBytes(result),

@@ -53,6 +53,11 @@ export type TextTest = {
   readonly kind: 'equals' | 'prefix' | 'suffix' | 'contains' | 'general';
   /** Empty for `general`. */
   readonly text: string;
+  /**
+   * Where that is the whole test: the texts that the string has, in this order, with anything between them; the first at
+   * its start and the last at its end. A single one is the string. None has a lone surrogate.
+   */
+  readonly pieces?: readonly string[];
   /** The test for strings where they lie; `undefined`: there is none. */
   readonly matcher: () => TextMatcher | undefined;
 };

@@ -176,8 +176,9 @@ function textVector(first: number, count: number): Vector {
   }
   const offsets = Uint32Array.from({ length: count + 1 }, (_, code) => size * code);
   const codes = Int32Array.from({ length: count }, (_, code) => code);
+  const range = (code: number) => ({ bytes, start: offsets[code]!, end: offsets[code + 1]! });
   const value = (code: number) =>
     Buffer.from(bytes.subarray(offsets[code], offsets[code + 1])).toString();
-  const dictionary = { size: count, isDistinct: true, strings: { bytes, offsets }, value };
+  const dictionary = { size: count, isDistinct: true, strings: { bytes, offsets }, range, value };
   return dictionaryVector(codes, count, dictionary);
 }

@@ -27,6 +27,10 @@ function dictionaryOf(texts: readonly string[], isUuid: boolean): Dictionary {
     size: texts.length,
     isDistinct: new Set(texts).size === texts.length,
     value: (code: number) => must(texts[code]),
+    range: (code: number) => {
+      const bytes = Buffer.from(must(texts[code]));
+      return { bytes, start: 0, end: bytes.length };
+    },
   };
   if (isUuid) {
     const uuids = new Uint8Array(UUID_BYTES * texts.length);

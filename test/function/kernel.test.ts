@@ -5,13 +5,13 @@ import type { SqlValue } from '../../engine/column/value.ts';
 import {
   booleanVector,
   constantVector,
-  type Dictionary,
   dictionaryVector,
   numberVector,
   type Vector,
   valueAt,
 } from '../../engine/column/vector.ts';
 import type { ScalarOverload } from '../../engine/function/scalar-function.ts';
+import { BlockDictionary } from '../operator/harness.ts';
 import { callOverload, overloadOf } from './call.ts';
 
 const COUNT = 5;
@@ -48,12 +48,7 @@ const truths: fc.Arbitrary<Vector> = fc
   .array(fc.constantFrom(0, 1, 2), { minLength: COUNT, maxLength: COUNT })
   .map((values) => booleanVector(Uint8Array.from(values), COUNT));
 
-const words: Dictionary = {
-  size: 2,
-  isDistinct: true,
-  value: (code) => ['a', 'b'][code] as string,
-  strings: { bytes: Buffer.from('ab'), offsets: Uint32Array.of(0, 1, 2) },
-};
+const words = new BlockDictionary(['a', 'b']);
 const codes: fc.Arbitrary<Vector> = fc
   .array(fc.constantFrom(-1, 0, 1), { minLength: COUNT, maxLength: COUNT })
   .map((values) => dictionaryVector(Int32Array.from(values), COUNT, words));

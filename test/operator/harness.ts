@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Chunk, VectorFunction } from '../../engine/column/chunk.ts';
 import { VectorChunk } from '../../engine/column/chunk.ts';
+import type { ByteRange } from '../../engine/column/slot-store.ts';
 import type { SqlValue } from '../../engine/column/value.ts';
 import type { Dictionary, StringBlock, Vector } from '../../engine/column/vector.ts';
 import {
@@ -123,8 +124,13 @@ export class BlockDictionary implements Dictionary {
 
   value(code: number): string {
     this.readCount++;
+    const { bytes, start, end } = this.range(code);
+    return Buffer.from(bytes.subarray(start, end)).toString();
+  }
+
+  range(code: number): ByteRange {
     const { bytes, offsets } = this.strings;
-    return Buffer.from(bytes.subarray(offsets[code], offsets[code + 1])).toString();
+    return { bytes, start: offsets[code]!, end: offsets[code + 1]! };
   }
 }
 

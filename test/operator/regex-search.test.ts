@@ -1,26 +1,30 @@
 import { equal, ok, throws } from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { PlainStrings } from '../../engine/column/string-values.ts';
-import { TRUE, UNKNOWN } from '../../engine/column/vector.ts';
+import { type StringBlock, TRUE, UNKNOWN } from '../../engine/column/vector.ts';
 import { encodeWtf8 } from '../../engine/column/wtf8.ts';
 import type { TextMatcher } from '../../engine/function/regex/text-matcher.ts';
 import { compileLike } from '../../engine/function/text/like.ts';
 import { compileRegex } from '../../engine/function/text/regular-expression.ts';
 import { REGEX_TEST_STEPS_MAX } from '../../engine/limits.ts';
+import { PiecesSearch } from '../../engine/plan/evaluator/pieces-search.ts';
 import { RegexSearch } from '../../engine/plan/evaluator/regex-search.ts';
+import type { TextSearch } from '../../engine/plan/evaluator/text-search.ts';
 
-function blockOf(texts: readonly string[]) {
+function blockOf(texts: readonly string[]): StringBlock {
   const encoded = texts.map((text) => Buffer.from(encodeWtf8(text)));
   const offsets = new Uint32Array(texts.length + 1);
   encoded.forEach((bytes, index) => {
     offsets[index + 1] = offsets[index]! + bytes.length;
   });
-  return new PlainStrings({ bytes: Buffer.concat(encoded), offsets }, texts.length, false).strings;
+  return { bytes: Buffer.concat(encoded), offsets };
 }
 
-function expectSame(matcher: TextMatcher, texts: readonly string[]): void {
-  const search = new RegexSearch(matcher);
+function expectSame(
+  matcher: TextMatcher,
+  texts: readonly string[],
+  search: TextSearch = new RegexSearch(matcher),
+): void {
   const codes = Int32Array.from([...texts.keys(), -1]);
   const truths = search.testAll(blockOf(texts), codes, codes.length);
   equal(truths[texts.length], UNKNOWN);
@@ -68,6 +72,9 @@ test('a LIKE pattern is found in the bytes of just the strings that it is found 
       ok(matcher !== undefined);
       equal(matcher.test, like.matches);
       expectSame(matcher, texts);
+      if (like.pieces !== undefined) {
+        expectSame(matcher, texts, new PiecesSearch(like.pieces, matcher));
+      }
     }),
     { numRuns: 1_000 },
   );
@@ -93,8 +100,8 @@ test('a pattern is refused for a string so long as where it does not lie in a bl
   const pattern = '[ab]*a[ab]{996}[cd]';
   const search = new RegexSearch(compileRegex(pattern));
   const long = 'ab'.repeat(REGEX_TEST_STEPS_MAX / 1_000);
-  throws(() => search.test(blockOf([long]), 0), { code: 'query_limit' });
+  throws(() => search.test(Buffer.from(long), 0, long.length), { code: 'query_limit' });
   // Without an "a" there is no match, however long the string is.
-  equal(search.test(blockOf(['b'.repeat(long.length)]), 0), false);
+  equal(search.test(Buffer.from('b'.repeat(long.length)), 0, long.length), false);
   equal(compileRegex(pattern).test('b'.repeat(long.length)), false);
 });

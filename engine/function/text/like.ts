@@ -60,21 +60,22 @@ function compileNew(pattern: string): LikePattern {
 function plainForm(pieces: readonly string[]): Omit<LikePattern, 'matcher'> {
   const [first, ...rest] = pieces as [string, ...string[]];
   if (rest.length === 0) {
-    return { kind: 'equals', text: first, matches: (value) => value === first };
+    return { kind: 'equals', text: first, pieces, matches: (value) => value === first };
   }
   const last = rest.pop() as string;
   const middle = rest.filter((piece) => piece !== '');
   if (middle.length === 0 && last === '') {
     if (first === '') return contains('');
-    return { kind: 'prefix', text: first, matches: (value) => value.startsWith(first) };
+    return { kind: 'prefix', text: first, pieces, matches: (value) => value.startsWith(first) };
   }
   if (middle.length === 0 && first === '') {
-    return { kind: 'suffix', text: last, matches: (value) => value.endsWith(last) };
+    return { kind: 'suffix', text: last, pieces, matches: (value) => value.endsWith(last) };
   }
   if (middle.length === 1 && first === '' && last === '') return contains(middle[0] as string);
   return {
     kind: 'general',
     text: '',
+    pieces: [first, ...middle, last],
     matches: (value) => holdsInOrder(value, first, middle, last),
   };
 }

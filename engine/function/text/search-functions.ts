@@ -4,6 +4,7 @@ import { scalarFunction, textAndBytes, typed } from '../definition.ts';
 import type { Int64 } from '../number/int64.ts';
 import type { ScalarFunction } from '../scalar-function.ts';
 import { characterCount, charactersOf } from './character.ts';
+import { positionMeasure } from './text-measures.ts';
 import { indexOfText, placesOf } from './text-places.ts';
 
 export const searchFunctions: readonly ScalarFunction[] = [
@@ -20,6 +21,7 @@ export const searchFunctions: readonly ScalarFunction[] = [
       nulls: 'propagate',
       facts: { fails: 'never', isPosition: true },
       evaluate: typed(positionOf),
+      measure: ([wanted]) => positionMeasure(wanted!),
     }),
   ),
   scalarFunction(

@@ -14,13 +14,18 @@ import {
 } from '../definition.ts';
 import type { TextTest } from '../function-facts.ts';
 import type { Int64 } from '../number/int64.ts';
-import type { TextMatcher } from '../regex/text-matcher.ts';
 import type { ScalarFunction, ScalarOverload } from '../scalar-function.ts';
 import { characterCount, charactersOf } from './character.ts';
 import { compileLike } from './like.ts';
 import { LONE_SURROGATE } from './regular-expression.ts';
+import { countBytes, countCharacters } from './text-measures.ts';
 import { splitText } from './text-places.ts';
 import { checkTextSize } from './text-size.ts';
+
+const CHARACTER_COUNT: ScalarOverload = {
+  ...textToNumber([STRING], typed(characterCount)),
+  measure: () => countCharacters,
+};
 
 export const textFunctions: readonly ScalarFunction[] = [
   {
@@ -67,28 +72,31 @@ export const textFunctions: readonly ScalarFunction[] = [
   scalarFunction(
     'length',
     ['The number of characters of a text, or of bytes of BYTES.', "LENGTH('añb')", '3'],
-    ...textAndBytes(sure(textToNumber([STRING], typed(characterCount)))),
+    ...textAndBytes(sure(CHARACTER_COUNT)),
   ),
   ...withAlias(
     ['char_length', 'character_length'],
     ['The number of characters of a text.', "CHAR_LENGTH('añb')", '3'],
-    textToNumber([STRING], typed(characterCount)),
+    CHARACTER_COUNT,
   ),
   ...withAlias(
     ['byte_length', 'octet_length'],
     ['The number of bytes of BYTES, or of a text in UTF-8.', "BYTE_LENGTH('añb')", '4'],
-    textToNumber(
-      [STRING],
-      typed((text: string) => Buffer.byteLength(text)),
-    ),
-    ofBytes(textToNumber([STRING], typed(characterCount))),
+    {
+      ...textToNumber(
+        [STRING],
+        typed((text: string) => Buffer.byteLength(text)),
+      ),
+      measure: () => countBytes,
+    },
+    ofBytes(CHARACTER_COUNT),
   ),
   scalarFunction(
     'starts_with',
     ['Whether a text or BYTES begins with another.', "STARTS_WITH('/rest/v1', '/rest')", 'TRUE'],
     ...textTest(
       typed((text: string, start: string) => text.startsWith(start)),
-      (text) => ({ kind: 'prefix', text, matcher: () => prefixMatcher(text) }),
+      (text) => edgeTest('prefix', text),
     ),
   ),
   scalarFunction(
@@ -96,7 +104,7 @@ export const textFunctions: readonly ScalarFunction[] = [
     ['Whether a text or BYTES ends with another.', "ENDS_WITH('index.html', '.js')", 'FALSE'],
     ...textTest(
       typed((text: string, end: string) => text.endsWith(end)),
-      (text) => ({ kind: 'suffix', text, matcher: () => undefined }),
+      (text) => edgeTest('suffix', text),
     ),
   ),
   scalarFunction(
@@ -197,10 +205,11 @@ function textTest(evaluate: Evaluate, test: (text: string) => TextTest): readonl
   return textAndBytes(overload);
 }
 
-function prefixMatcher(text: string): TextMatcher | undefined {
-  // Half a surrogate pair has no UTF-8 to look for.
-  if (LONE_SURROGATE.test(text)) return undefined;
-  return compileLike(`${text.replace(/[\\%_]/g, '\\$&')}%`).matcher();
+/** As the LIKE pattern that tests the same. Half a surrogate pair is one of its units here, and has no bytes to look for. */
+function edgeTest(kind: 'prefix' | 'suffix', text: string): TextTest {
+  if (LONE_SURROGATE.test(text)) return { kind, text, matcher: () => undefined };
+  const literal = text.replace(/[\\%_]/g, '\\$&');
+  return { ...compileLike(kind === 'prefix' ? `${literal}%` : `%${literal}`), kind, text };
 }
 
 /** `||` and CONCAT. What joins texts to themselves again and again would outgrow all memory. */

@@ -1,6 +1,6 @@
 import type { ByteNeedle } from '../../column/byte-needle.ts';
 import { SoughtText } from '../../column/sought-text.ts';
-import type { SplitBlock, StringBlock, Vector } from '../../column/vector.ts';
+import type { SplitBlock, Vector } from '../../column/vector.ts';
 import type { TextMatcher } from '../../function/regex/text-matcher.ts';
 import { literalMatcher } from '../../function/text/literal-matcher.ts';
 import { MatcherSearch } from './matcher-search.ts';
@@ -31,10 +31,8 @@ export class ByteSearch extends MatcherSearch {
     this.#words = sought.isOfWord ? new WordSearch(sought) : undefined;
   }
 
-  override test({ bytes, offsets }: StringBlock, code: number): boolean {
+  override test(bytes: Uint8Array, start: number, end: number): boolean {
     const needle = this.#needle;
-    const start = offsets[code]!;
-    const end = offsets[code + 1]!;
     if (needle.isAt(bytes, start + this.#hitBefore, end)) return true;
     const at = needle.find(bytes, start, end);
     if (at < 0) return false;

@@ -45,7 +45,7 @@ function formOf(vector: Vector): Kind | 'nested' | undefined {
     case 'nested':
       return 'nested';
     case 'dictionary':
-      // A dictionary with a block of strings holds nothing else.
+      // A dictionary of stored strings holds nothing else.
       return isOfStrings(vector.dictionary) ? 'text' : undefined;
     default:
       return undefined;

@@ -1,11 +1,25 @@
 import { DictionaryMemo } from '../../aggregate/dictionary-memo.ts';
+import { carvedFloat64, carvedUint8 } from '../../column/carved-arrays.ts';
 import type { VectorFunction } from '../../column/chunk.ts';
 import { StringRange } from '../../column/string-range.ts';
 import type { SqlType } from '../../column/type.ts';
 import type { SqlValue } from '../../column/value.ts';
-import type { Dictionary, DictionaryVector, Vector } from '../../column/vector.ts';
-import { booleanVector, constantVector, valueAt } from '../../column/vector.ts';
+import type {
+  Dictionary,
+  DictionaryVector,
+  StringDictionary,
+  Vector,
+} from '../../column/vector.ts';
+import {
+  booleanVector,
+  constantVector,
+  isOfStrings,
+  numberVector,
+  valueAt,
+} from '../../column/vector.ts';
 import type { ScalarOverload } from '../../function/scalar-function.ts';
+import type { Measure } from '../../function/text/text-measures.ts';
+import { spendSteps } from '../../function/work-meter.ts';
 import { vectorOfValues } from '../../operator/result-vector.ts';
 import { BooleanMemo } from './boolean-memo.ts';
 import { computeByCode } from './by-code.ts';
@@ -13,7 +27,10 @@ import { evaluateWith } from './evaluate-with.ts';
 import type { TextSearch } from './text-search.ts';
 import { ValueMemo } from './value-memo.ts';
 
-export type LiftedFunction = Pick<ScalarOverload, 'nulls' | 'evaluate' | 'kernel' | 'inPlace'> & {
+export type LiftedFunction = Pick<
+  ScalarOverload,
+  'nulls' | 'evaluate' | 'measure' | 'kernel' | 'inPlace'
+> & {
   readonly type: SqlType;
   /** For a test of one argument: the same on a string where it lies in its dictionary's block. */
   readonly search?: TextSearch;
@@ -75,11 +92,24 @@ export function liftOverVectors(
   };
 }
 
-/** Whether strings are looked at where they lie. */
+/** Whether strings are looked at as bytes. */
 function hasSearch({ search, nulls }: LiftedFunction, { dictionary }: DictionaryVector): boolean {
-  const { strings, split } = dictionary;
-  const lies = strings !== undefined || split !== undefined;
-  return search !== undefined && lies && nulls === 'propagate';
+  return search !== undefined && isOfStrings(dictionary) && nulls === 'propagate';
+}
+
+/** Whether about each value is met once, so that remembering what was found of it gains nothing. */
+function isMetOnce({ codes, count, dictionary }: DictionaryVector): boolean {
+  if (dictionary.isPerValue === true) return true;
+  if (2 * dictionary.size <= count) return false;
+  // A string that is new in an open segment has a higher code than all before.
+  let highest = -1;
+  let newCount = 0;
+  for (let i = 0; i < count; i++) {
+    if (codes[i]! <= highest) continue;
+    highest = codes[i]!;
+    newCount++;
+  }
+  return 2 * newCount > count;
 }
 
 /** Whether a memo of all entries would cost more than to evaluate those that some rows carry. */
@@ -125,6 +155,31 @@ function evaluateRows(lifted: LiftedFunction, vectors: readonly Vector[], count:
   return vectorOfValues(results, lifted.type);
 }
 
+/** Bytes that are looked at in the time of a step. */
+const BYTES_PER_STEP = 4;
+
+function measureEach(
+  measure: Measure,
+  strings: StringDictionary,
+  { codes, count }: DictionaryVector,
+): Vector {
+  const numbers = carvedFloat64(count);
+  let nulls: Uint8Array | undefined;
+  let size = 0;
+  for (let i = 0; i < count; i++) {
+    if (codes[i]! < 0) {
+      nulls ??= carvedUint8(count);
+      nulls[i] = 1;
+      continue;
+    }
+    const { bytes, start, end } = strings.range(codes[i]!);
+    size += end - start;
+    numbers[i] = measure(bytes, start, end);
+  }
+  spendSteps(count + Math.floor(size / BYTES_PER_STEP));
+  return numberVector(numbers, count, nulls);
+}
+
 /** What is known of the function when argument `index` varies over a dictionary's entries. */
 class ArgumentMemo {
   readonly #lifted: LiftedFunction;
@@ -133,6 +188,8 @@ class ArgumentMemo {
   #constants: readonly SqlValue[] | undefined;
   #booleans: DictionaryMemo<BooleanMemo> | undefined;
   #values: DictionaryMemo<ValueMemo> | undefined;
+  /** Of the constants. */
+  #measure: { readonly found: Measure | undefined } | undefined;
 
   constructor(lifted: LiftedFunction, index: number) {
     this.#lifted = lifted;
@@ -146,26 +203,40 @@ class ArgumentMemo {
       this.#constants = constants;
       this.#booleans = undefined;
       this.#values = undefined;
+      this.#measure = undefined;
     }
     if (this.#lifted.type.kind === 'BOOL') return this.#test(vector, constants);
+    const { dictionary } = vector;
+    const measure = isOfStrings(dictionary) ? this.#findMeasure(constants) : undefined;
+    if (measure !== undefined && isOfStrings(dictionary) && isMetOnce(vector)) {
+      return measureEach(measure, dictionary, vector);
+    }
     this.#values ??= new DictionaryMemo(
       (dictionary) => new ValueMemo(dictionary.size, this.#evaluator(dictionary, constants)),
     );
     return this.#values.get(vector.dictionary).apply(vector);
   }
 
+  #findMeasure(constants: readonly SqlValue[]): Measure | undefined {
+    const { measure, nulls } = this.#lifted;
+    if (measure === undefined || nulls !== 'propagate' || this.#index !== 0) return undefined;
+    this.#measure ??= { found: measure(constants.slice(1)) };
+    return this.#measure.found;
+  }
+
   #test(vector: DictionaryVector, constants: readonly SqlValue[]): Vector {
-    const { search } = this.#lifted;
-    const { strings, split, isPerValue } = vector.dictionary;
-    if (search !== undefined && hasSearch(this.#lifted, vector)) {
+    const { search, nulls } = this.#lifted;
+    const { dictionary } = vector;
+    const { strings, split } = dictionary;
+    if (search !== undefined && isOfStrings(dictionary) && nulls === 'propagate') {
       const { count } = vector;
       if (split !== undefined) {
         const first = vector instanceof StringRange ? vector.firstCode : undefined;
         const tested = first === undefined ? undefined : search.testRange(split, first, count);
         return tested ?? booleanVector(search.testSplit(split, vector.codes, count), count);
       }
-      const isOnce = isPerValue === true || isSparse(vector);
-      if (isOnce && strings !== undefined) {
+      // Others take longer to read than verdicts on them to be remembered.
+      if (strings !== undefined && (isMetOnce(vector) || isSparse(vector))) {
         return booleanVector(search.testAll(strings, vector.codes, count), count);
       }
     }
@@ -177,9 +248,12 @@ class ArgumentMemo {
 
   #evaluator(dictionary: Dictionary, constants: readonly SqlValue[]): (code: number) => SqlValue {
     const { evaluate, nulls, search } = this.#lifted;
-    const block = dictionary.strings;
-    if (search !== undefined && block !== undefined && nulls === 'propagate') {
-      return (code) => (code < 0 ? null : search.test(block, code));
+    if (search !== undefined && isOfStrings(dictionary) && nulls === 'propagate') {
+      return (code) => {
+        if (code < 0) return null;
+        const { bytes, start, end } = dictionary.range(code);
+        return search.test(bytes, start, end);
+      };
     }
     const values = [...constants];
     return (code) => {

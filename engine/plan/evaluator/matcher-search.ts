@@ -16,17 +16,17 @@ export abstract class MatcherSearch implements TextSearch {
   /** Made when the first strings taken apart are met. */
   #split: SplitSearch | undefined;
 
-  abstract test(block: StringBlock, code: number): boolean;
+  abstract test(bytes: Uint8Array, start: number, end: number): boolean;
 
   /** The matcher of the same test; asked for once. */
   protected abstract matcher(): TextMatcher;
 
-  testAll(block: StringBlock, codes: Int32Array, count: number): Uint8Array {
+  testAll({ bytes, offsets }: StringBlock, codes: Int32Array, count: number): Uint8Array {
     const truths = carvedUint8(count);
     for (let i = 0; i < count; i++) {
       const code = codes[i]!;
       if (code < 0) truths[i] = UNKNOWN;
-      else truths[i] = this.test(block, code) ? TRUE : FALSE;
+      else truths[i] = this.test(bytes, offsets[code]!, offsets[code + 1]!) ? TRUE : FALSE;
     }
     return truths;
   }

@@ -1,4 +1,3 @@
-import type { StringBlock } from '../../column/vector.ts';
 import { decodeWtf8 } from '../../column/wtf8.ts';
 import type { ByteDfa } from '../../function/regex/byte-dfa.ts';
 import type { TextMatcher } from '../../function/regex/text-matcher.ts';
@@ -36,11 +35,13 @@ export class RegexSearch extends MatcherSearch {
     this.#matcher = matcher;
   }
 
-  override test(block: StringBlock, code: number): boolean {
+  override test(bytes: Uint8Array, start: number, end: number): boolean {
     const { dfa } = this.#automaton ?? this.#begin();
-    if (this.#filter !== undefined && !this.#passes(this.#filter, block, code)) return false;
-    const { bytes, offsets } = block;
-    return this.#testBytes(dfa, bytes, offsets[code]!, offsets[code + 1]!);
+    if (this.#filter !== undefined && !this.#passes(this.#filter.test(bytes, start, end))) {
+      return false;
+    }
+    spendSteps(1 + Math.floor((end - start) / BYTES_PER_STEP));
+    return dfa?.test(bytes, start, end) ?? this.#matcher.test(decodeWtf8(bytes, start, end));
   }
 
   protected override matcher(): TextMatcher {
@@ -62,14 +63,8 @@ export class RegexSearch extends MatcherSearch {
     return this.#automaton;
   }
 
-  #testBytes(dfa: ByteDfa | undefined, bytes: Uint8Array, start: number, end: number): boolean {
-    const size = end - start;
-    spendSteps(1 + Math.floor(size / BYTES_PER_STEP));
-    return dfa?.test(bytes, start, end) ?? this.#matcher.test(decodeWtf8(bytes, start, end));
-  }
-
-  #passes(filter: ByteSearch, block: StringBlock, code: number): boolean {
-    const passes = filter.test(block, code);
+  /** Counts what the filter said of a string. */
+  #passes(passes: boolean): boolean {
     this.#filterTrials++;
     if (passes) this.#filterPasses++;
     if (this.#filterTrials === FILTER_TRIALS) {

@@ -2,8 +2,8 @@ import type { SplitBlock, StringBlock, Vector } from '../../column/vector.ts';
 
 /** A test of strings, made on their bytes where they lie in their block. */
 export interface TextSearch {
-  /** Whether string `code` of the block passes. */
-  test(block: StringBlock, code: number): boolean;
+  /** Whether the string `bytes[start, end)` passes. */
+  test(bytes: Uint8Array, start: number, end: number): boolean;
   /** The test of the strings `codes[0, count)` of the block, as truths; UNKNOWN for a code of -1. */
   testAll(block: StringBlock, codes: Int32Array, count: number): Uint8Array;
   /** The same for strings taken apart. */

@@ -9,6 +9,7 @@ import { type Call, factsOf } from '../call-facts.ts';
 import type { Expression } from '../expression.ts';
 import { ByteSearch } from './byte-search.ts';
 import type { LiftedFunction } from './lift.ts';
+import { PiecesSearch } from './pieces-search.ts';
 import { RegexSearch } from './regex-search.ts';
 
 /** A test of one string, which can be made where it lies. */
@@ -21,7 +22,7 @@ export function stringTest(call: Call): StringTest | undefined {
   const { input, test } = known;
   if (test.kind === 'contains') return { input, test: containsTest(test.text) };
   const matcher = matcherOf(test);
-  return matcher && { input, test: matcherTest(matcher) };
+  return matcher && { input, test: matcherTest(matcher, test.pieces) };
 }
 
 function containsTest(text: string): LiftedFunction {
@@ -33,12 +34,13 @@ function containsTest(text: string): LiftedFunction {
   };
 }
 
-function matcherTest(matcher: TextMatcher): LiftedFunction {
+function matcherTest(matcher: TextMatcher, pieces: TextTest['pieces']): LiftedFunction {
+  const isSought = pieces?.every((piece) => piece.length <= SEARCHED_TEXT_LENGTH_MAX);
   return {
     type: BOOL,
     nulls: 'propagate',
     evaluate: (value) => matcher.test(value as string), // `input` is a STRING.
-    search: new RegexSearch(matcher),
+    search: isSought ? new PiecesSearch(pieces!, matcher) : new RegexSearch(matcher),
   };
 }
 
