@@ -47,6 +47,13 @@ const MEGABYTE = 1024 * 1024;
  */
 const IMPORT_ONLY = '--no-experimental-require-module';
 
+/**
+ * Flags of the process that say how its modules are loaded. A thread refuses flags of V8 and of the process, which hold
+ * for all threads.
+ */
+const LOADING_FLAG =
+  /^(?:--import|--require|-r|--(?:experimental-)?loader|--conditions|-C|--enable-source-maps)(?:=|$)/;
+
 /** Threads that end still have theirs while others start. */
 const SLOTS_PER_THREAD = 2;
 
@@ -84,7 +91,7 @@ export class WorkerThreads {
         maxYoungGenerationSizeMb: options.newObjectsBytesMax / MEGABYTE,
       },
       workerData: { memory: this.#memory.use, bounds: options.bounds } satisfies ThreadData,
-      execArgv: [...process.execArgv, IMPORT_ONLY],
+      execArgv: [...findLoadingFlags(process.execArgv), IMPORT_ONLY],
       recordTiming: false,
       niceIncrement: options.nice ?? 0,
     });
@@ -183,4 +190,12 @@ export function unreadableError({ path, damage, refusal }: UnreadableAnswer): Er
   return damage === undefined
     ? new SegmentGoneError(path)
     : new SegmentDamagedError(damage.segmentId, path, damage.reason);
+}
+
+/** The flags with their values, which are words of their own unless the flag has a `=`. */
+function findLoadingFlags(words: readonly string[]): readonly string[] {
+  return words.filter((word, index) => {
+    const flag = word.startsWith('-') ? word : (words[index - 1] ?? '');
+    return LOADING_FLAG.test(flag);
+  });
 }
