@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { relative, resolve } from 'node:path';
 
 /** One build of the service. */
 export type Build = {
@@ -21,7 +21,7 @@ export function buildsInTurn(
 ): readonly Build[] {
   const here: Build = { name: 'weir', command, root: '.' };
   if (beside === undefined) return [here];
-  const path = resolve(beside, command.at(-1)!);
+  const path = resolve(beside, relative('.', command.at(-1)!));
   if (!existsSync(path)) throw new Error(`${path} is not there: build the other checkout first`);
   const there: Build = { name: 'beside', command: [...command.slice(0, -1), path], root: beside };
   return [here, there, there, here];

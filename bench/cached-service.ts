@@ -11,8 +11,9 @@ import type { Express } from 'express';
 import { must } from '../engine/assert.ts';
 import { PostHistory } from '../src/watch/post-history.ts';
 import { beginHistory } from '../src/watch/service-state.ts';
+import { moduleUrl } from '../test/support/program-words.ts';
 
-/** `dist/src` for numbers; `src`, where nothing is compiled, is slower by what tsx adds to the code. */
+/** `dist/src` for numbers; `src` has the modules in the form of this one: through tsx they are slower. */
 const [token = '', folder = 'dist/src'] = process.argv.slice(2);
 
 const { createApp } = await load<typeof import('../src/http/app.ts')>('http/app');
@@ -135,10 +136,10 @@ function addConstantRoute(app: Express): void {
   stack.splice(place + 1, 0, stack.pop()!);
 }
 
-/** A module of the product, compiled or not. */
+/** A module of the product, as it is built or in the form of this one. */
 async function load<Module>(name: string): Promise<Module> {
   const file = `../${folder}/${name}.${folder === 'src' ? 'ts' : 'js'}`;
-  return (await import(new URL(file, import.meta.url).href)) as Module;
+  return (await import(moduleUrl(file, import.meta.url).href)) as Module;
 }
 
 await main();

@@ -8,6 +8,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import autocannon from 'autocannon';
+import { programWords } from '../test/support/program-words.ts';
 import { HttpClient } from './http-client.ts';
 import { environmentLine, figuresOf, hashOf, timeEach } from './measure.ts';
 import { readSizeOptions } from './size-options.ts';
@@ -40,7 +41,7 @@ type Size = {
 async function main(): Promise<void> {
   const { size, isUncompiled } = readSizeOptions(SIZES);
   const folder = isUncompiled ? 'src' : 'dist/src';
-  const program = ['--import', 'tsx', 'bench/cached-service.ts', TOKEN, folder];
+  const program = [...programWords('bench/cached-service.ts'), TOKEN, folder];
   const child = spawn(process.execPath, program, { stdio: ['ignore', 'pipe', 'inherit'] });
   try {
     const url = await urlOf(child);

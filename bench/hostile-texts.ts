@@ -9,6 +9,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { CALLER_SQL_LENGTH_MAX } from '../src/limits.ts';
 import { largestAllowed } from '../test/hostile/text-work.ts';
 import { HOSTILE_SANDBOX, HOSTILE_TEXTS, largestText } from '../test/hostile/texts.ts';
+import { pathInRepository } from '../test/support/source-files.ts';
 import { barText } from './measure.ts';
 import { ServiceProcess } from './service-process.ts';
 
@@ -44,7 +45,7 @@ export async function measureTexts(command: readonly string[], every: number): P
   const folder = mkdtempSync(join(tmpdir(), 'weir-hostile-texts-'));
   const stepsTo = join(folder, 'steps.json');
   writeFileSync(join(folder, 'any.sql'), HOSTILE_SANDBOX);
-  const hooked = ['--import', join(import.meta.dirname, 'step-meter.mjs'), ...command];
+  const hooked = ['--import', pathInRepository('bench/step-meter.mjs'), ...command];
   const environment = { ENDPOINTS_DIR: folder, WORKERS: '1', CACHE_LIMIT: '0', STEPS_TO: stepsTo };
   const service = await ServiceProcess.start(hooked, environment);
   try {

@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { pathInRepository } from '../test/support/source-files.ts';
 import { ServiceProcess } from './service-process.ts';
 
 /** As `step-meter.mjs` writes them. */
@@ -33,7 +34,7 @@ export class MeteredService {
     environment: Readonly<Record<string, string>>,
   ): Promise<MeteredService> {
     const folder = mkdtempSync(join(tmpdir(), 'weir-steps-'));
-    const hooked = ['--import', join(import.meta.dirname, 'step-meter.mjs'), ...command];
+    const hooked = ['--import', pathInRepository('bench/step-meter.mjs'), ...command];
     const whole = { ...environment, STEPS_TO: stepsIn(folder) };
     return new MeteredService(
       await ServiceProcess.start(hooked, whole, join(folder, 'data')),

@@ -1,9 +1,10 @@
 import { parseArgs } from 'node:util';
+import { programWords } from '../test/support/program-words.ts';
 
 /** What the command line of a benchmark says. */
 export type SizeOptions<Size> = {
   readonly size: Size;
-  /** What runs the service: as it is built, or from its sources. */
+  /** What runs the service: as it is built, or in the form in which the benchmark itself runs. */
   readonly command: readonly string[];
   readonly isUncompiled: boolean;
   /** Options of its own, as they stand there. */
@@ -29,6 +30,6 @@ export function readSizeOptions<Size>(
   const { size: name, uncompiled: isUncompiled = false, ...own } = values;
   const size = sizes.get(name);
   if (size === undefined) throw new Error(`--size must be one of ${names}; got ${name}`);
-  const command = isUncompiled ? ['--import', 'tsx', 'src/main.ts'] : ['dist/src/main.js'];
+  const command = isUncompiled ? programWords('src/main.ts') : ['dist/src/main.js'];
   return { size, command, isUncompiled, own };
 }

@@ -1,7 +1,6 @@
-import { fork } from 'node:child_process';
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { forkProgram } from '../../test/support/program-words.ts';
 import type { PeerResult } from './engine-result.ts';
 import type { PeerOrder, PeerTexts, PeerTextTimes } from './peer-order.ts';
 import type { LargeSize } from './sizes.ts';
@@ -63,9 +62,7 @@ export class PeerStages {
   }
 
   #run(task: PeerOrder['task'], texts?: PeerTexts): Promise<unknown> {
-    const path = fileURLToPath(new URL('./peer-process.ts', import.meta.url));
-    const child = fork(path, {
-      execArgv: ['--import', 'tsx'],
+    const child = forkProgram('bench/large/peer-process.ts', {
       serialization: 'advanced',
       stdio: ['ignore', 'inherit', process.stderr.isTTY ? 'inherit' : 'pipe', 'ipc'],
     });

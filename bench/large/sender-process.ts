@@ -1,6 +1,6 @@
-import { type ChildProcess, fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
+import { forkProgram } from '../../test/support/program-words.ts';
 import type { EventOrder, SentCounts } from './event-order.ts';
 
 /** A process that posts events, so that it and whoever measures do not hold up each other. */
@@ -10,8 +10,7 @@ export class SenderProcess {
   #counts: SentCounts = { eventCount: 0, refusedCount: 0 };
 
   constructor(order: EventOrder) {
-    const path = fileURLToPath(new URL('./event-sender.ts', import.meta.url));
-    this.#child = fork(path, { execArgv: ['--import', 'tsx'] });
+    this.#child = forkProgram('bench/large/event-sender.ts');
     this.#child.on('message', (counts) => {
       this.#counts = counts as SentCounts;
     });

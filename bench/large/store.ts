@@ -1,10 +1,11 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { PARTITION_QUIET_US, SEAL_AGE_US } from '../../ingest/limits.ts';
 import { PARTITION_US } from '../../ingest/partition.ts';
 import { showProgress } from '../../src/command/progress.ts';
 import { TICK_MS } from '../../src/limits.ts';
+import { programWords } from '../../test/support/program-words.ts';
 import { HttpClient } from '../http-client.ts';
 import { hashOf } from '../measure.ts';
 import { postAll } from '../posting.ts';
@@ -148,10 +149,12 @@ export class LargeStore {
   }
 }
 
-/** The code of a checkout that seals; it may be another one than this. */
+/** The code of a checkout that seals, in the form in which this module runs; it may be another one than this. */
 async function importSealing(root: string) {
-  const sealed = await import(resolve(root, 'bench/sealed-folder.ts'));
-  const folder = await import(resolve(root, 'ingest/data-folder.ts'));
+  const load = (path: string): Promise<object> =>
+    import(resolve(root, relative('.', programWords(path).at(-1)!)));
+  const sealed = await load('bench/sealed-folder.ts');
+  const folder = await load('ingest/data-folder.ts');
   return {
     ...(sealed as Pick<typeof import('../sealed-folder.ts'), 'sealEverything'>),
     ...(folder as Pick<typeof import('../../ingest/data-folder.ts'), 'findStorePath'>),

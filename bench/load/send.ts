@@ -1,6 +1,6 @@
-import { type ChildProcess, fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
+import { forkProgram } from '../../test/support/program-words.ts';
 import type { SendOrder, SendReport } from './order.ts';
 
 /** What a sender may take beside the time of its order: to start, to make bodies, to hear the last answers. */
@@ -25,8 +25,7 @@ class SenderProcess {
   readonly #report: Promise<SendReport>;
 
   constructor(order: SendOrder) {
-    const path = fileURLToPath(new URL('./sender.ts', import.meta.url));
-    const child = fork(path, { execArgv: ['--import', 'tsx'] });
+    const child = forkProgram('bench/load/sender.ts');
     this.#child = child;
     const timer = setTimeout(() => child.kill(), order.seconds * 1000 + BESIDE_MS);
     const exit = once(child, 'exit').then(([code]) => {

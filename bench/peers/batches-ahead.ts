@@ -1,5 +1,6 @@
 import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import { must } from '../../engine/assert.ts';
+import { IS_COMPILED, moduleUrl } from '../../test/support/program-words.ts';
 import type { EventBatch, Kind } from '../workload/workload.ts';
 
 /** Batches that wait to be taken: some, as their texts are of some megabytes. */
@@ -7,6 +8,9 @@ const AHEAD_MAX = 8;
 
 /** Who waits longer for a batch waits for a thread that is no more. */
 const WAITING_MS_MAX = 60_000;
+
+/** A thread does not inherit what lets its process read sources. */
+const THREAD = IS_COMPILED ? './batch-thread.ts' : './batch-thread.mjs';
 
 /** What a thread is told that makes the batches of a kind. */
 export type BatchOrder = {
@@ -23,7 +27,7 @@ const WAITING = 0;
 export function* batchesAhead(order: BatchOrder): Generator<EventBatch> {
   const { port1: port, port2: theirs } = new MessageChannel();
   const waiting = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
-  const thread = new Worker(new URL('./batch-thread.mjs', import.meta.url), {
+  const thread = new Worker(moduleUrl(THREAD, import.meta.url), {
     workerData: { order, port: theirs, waiting },
     transferList: [theirs],
   });

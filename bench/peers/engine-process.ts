@@ -42,6 +42,8 @@ export async function main(): Promise<void> {
     options: {
       ...{ task: { type: 'string' }, name: { type: 'string' }, folder: { type: 'string' } },
       ...{ size: { type: 'string' }, to: { type: 'string' }, uncompiled: { type: 'boolean' } },
+      // Of `engine-process.mjs`.
+      module: { type: 'string' },
     },
   });
   const size = sizeOf(must(values.size, 'a size is given'));

@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { programWords } from '../../test/support/program-words.ts';
+import { pathInRepository } from '../../test/support/source-files.ts';
 import { figuresOf, hashOf } from '../measure.ts';
 import { Tenants } from '../workload/tenants.ts';
 import { ndjson } from '../workload/workload.ts';
@@ -114,10 +116,11 @@ export class Stages {
   /** The file appears when the task is done. @throws Error when it fails. */
   async #run(task: Task, name: string, path: string): Promise<void> {
     const partial = `${path}.partial`;
+    const words = programWords('bench/peers/engine-process.ts');
     await runProcess([
       // Not compiled, weir's worker threads need it, too.
-      ...(this.#isUncompiled ? ['--import', 'tsx'] : []),
-      join(import.meta.dirname, 'engine-process.mjs'),
+      ...(this.#isUncompiled ? words.slice(0, -1) : []),
+      ...[pathInRepository('bench/peers/engine-process.mjs'), '--module', words.at(-1)!],
       ...['--task', task, '--name', name, '--folder', this.#folder],
       ...['--size', this.#sizeName, '--to', partial],
       ...(this.#isUncompiled ? ['--uncompiled'] : []),

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { pathInRepository } from '../../test/support/source-files.ts';
 import { FLOATS_SOURCE, type Kind } from '../workload/workload.ts';
 
 /** Full edge events are of the same source as the lean ones, so they have a service of their own. */
@@ -14,7 +15,7 @@ export function dataDirOf(folder: string, part: WeirPart): string {
   return join(folder, 'weir', part);
 }
 
-const DEFINITIONS_DIR = join(import.meta.dirname, 'definitions');
+const DEFINITIONS_DIR = pathInRepository('bench/peers/definitions');
 
 /** Of every service and engine that is measured here. */
 export const WEIR_ENVIRONMENT: Readonly<Record<string, string>> = {

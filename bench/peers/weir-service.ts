@@ -1,4 +1,5 @@
 import { must } from '../../engine/assert.ts';
+import { programWords } from '../../test/support/program-words.ts';
 import { BytesClient } from '../bytes-client.ts';
 import { HttpClient } from '../http-client.ts';
 import { ServiceProcess } from '../service-process.ts';
@@ -16,7 +17,7 @@ export function startWeir(
   part: WeirPart,
   options: Pick<WeirSubjectOptions, 'folder' | 'environment' | 'isUncompiled'>,
 ): Promise<ServiceProcess> {
-  const command = options.isUncompiled ? ['--import', 'tsx', 'src/main.ts'] : ['dist/src/main.js'];
+  const command = options.isUncompiled ? programWords('src/main.ts') : ['dist/src/main.js'];
   const environment = { ...WEIR_ENVIRONMENT, ...options.environment, FROZEN_NOW: NOW };
   return ServiceProcess.start(command, environment, dataDirOf(options.folder, part));
 }

@@ -1,19 +1,13 @@
 import { equal, match, ok } from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import test from 'node:test';
-import { promisify } from 'node:util';
 import { CLICKHOUSE, DUCKDB, WEIR } from '../../bench/adhoc/dialects.ts';
 import { drawFamilies, FAMILIES, VARIANT_COUNT } from '../../bench/adhoc/families.ts';
+import { benchOutput } from './bench-output.ts';
 
 /** Of the small size: made-up events of fixed seeds, so the same on every machine. */
 const ADHOC_HASH = '9b75b8547a4e';
 
-async function outputOf(path: string, ...parameters: readonly string[]): Promise<string> {
-  const { stdout } = await promisify(execFile)(process.execPath, [
-    ...['--import', 'tsx', path, '--size', 'small', '--uncompiled', ...parameters],
-  ]);
-  return stdout;
-}
+const BY_TURNS = ['--size', 'small', '--only', '7', '--beside', '.'];
 
 test('no question comes twice, the same seed gives the same ones, and another seed gives others', () => {
   for (const dialect of [WEIR, DUCKDB, CLICKHOUSE]) {
@@ -40,7 +34,7 @@ test('a family is asked the same whether or not others are', () => {
 });
 
 test('the benchmark of new questions gets the expected answers, and those of other engines', async () => {
-  const stdout = await outputOf('bench/adhoc.ts');
+  const stdout = await benchOutput('bench/adhoc.ts', '--size', 'small');
   equal(/result hash (\w+)/.exec(stdout)?.[1], ADHOC_HASH);
   const lines = stdout.match(
     /^\| \d+ .* \| [\d.]+ \/ [\d.]+ \| [\d.]+ \/ [\d.]+ \|(?:.*\|)? \w{12} \|$/gm,
@@ -49,7 +43,7 @@ test('the benchmark of new questions gets the expected answers, and those of oth
 });
 
 test('a build measured by turns with itself gives the same answers', async () => {
-  const stdout = await outputOf('bench/adhoc.ts', '--only', '7', '--beside', '.');
+  const stdout = await benchOutput('bench/adhoc.ts', ...BY_TURNS);
   match(stdout, /^\| 7 small columns, grouped \|/m);
   match(stdout, /beside, just filled ÷ weir \| beside, at rest ÷ weir \| hash \|$/m);
 });

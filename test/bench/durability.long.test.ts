@@ -1,13 +1,9 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import test from 'node:test';
-import { promisify } from 'node:util';
+import { benchOutput } from './bench-output.ts';
 
 test('the benchmark of durability finds every event again, after a kill and in a log', async () => {
-  const { stdout } = await promisify(execFile)(process.execPath, [
-    ...['--import', 'tsx', 'bench/durability.ts'],
-    ...['--size', 'small', '--uncompiled'],
-  ]);
+  const stdout = await benchOutput('bench/durability.ts', '--size', 'small');
   assert.match(stdout, /acknowledged in p50 [\d.]+ ms \(bar <= 3 ms: /);
   // 200 posts to warm up and 100 of 20 events each, and at least 10 of 500.
   const acknowledged = /all of (\d+) acknowledged events are back/.exec(stdout)?.[1];

@@ -1,15 +1,12 @@
 import { equal, match } from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import test from 'node:test';
-import { promisify } from 'node:util';
+import { benchOutput } from './bench-output.ts';
 
 /** Of the small size: made-up events of fixed seeds, so the same on every machine. */
 const RESULT_HASH = '2b6b311ae97f';
 
 test('the benchmark of live projects counts first calls, and gets the expected answers', async () => {
-  const { stdout } = await promisify(execFile)(process.execPath, [
-    ...['--import', 'tsx', 'bench/live.ts', '--size', 'small', '--uncompiled'],
-  ]);
+  const stdout = await benchOutput('bench/live.ts', '--size', 'small');
   equal(/result hash (\w+)/.exec(stdout)?.[1], RESULT_HASH);
   match(
     stdout,

@@ -1,16 +1,12 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import test from 'node:test';
-import { promisify } from 'node:util';
+import { benchOutput } from './bench-output.ts';
 
 /** Of the small size: made-up events of seed 1, so the same on every machine. */
 const RESULT_HASH = '66d6ce72dc96';
 
 test('the benchmark of memory gets the same answers with little memory as with enough', async () => {
-  const { stdout } = await promisify(execFile)(process.execPath, [
-    ...['--import', 'tsx', 'bench/memory.ts'],
-    ...['--size', 'small', '--uncompiled'],
-  ]);
+  const stdout = await benchOutput('bench/memory.ts', '--size', 'small');
   const [little, enough] = stdout.split('the same folder');
   const evicted = (text: string | undefined): number =>
     Number(/asking: .* so far (\d+) blocks evicted/.exec(text ?? '')?.[1]);

@@ -1,17 +1,9 @@
 import { match } from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import test from 'node:test';
-import { promisify } from 'node:util';
-
-async function outputOf(path: string): Promise<string> {
-  const { stdout } = await promisify(execFile)(process.execPath, [
-    ...['--import', 'tsx', path, '--size', 'small', '--uncompiled'],
-  ]);
-  return stdout;
-}
+import { benchOutput } from './bench-output.ts';
 
 test('the benchmark of overload finds everything acknowledged, and only documented answers', async () => {
-  const stdout = await outputOf('bench/overload.ts');
+  const stdout = await benchOutput('bench/overload.ts', '--size', 'small');
   match(stdout, /^at most: \d+ posts\/s/m);
   match(stdout, /^at 5 times that, taken: \d+ posts\/s/m);
   match(stdout, /^answers: .*\(bar 200, 429, 503: reached\)/m);
@@ -20,7 +12,7 @@ test('the benchmark of overload finds everything acknowledged, and only document
 });
 
 test('the benchmark of fairness gives ratios for calls and posts, beside joins, and for honest tokens beside hostile ones', async () => {
-  const stdout = await outputOf('bench/fairness.ts');
+  const stdout = await benchOutput('bench/fairness.ts', '--size', 'small');
   for (const kind of ['calls', 'posts']) {
     match(stdout, new RegExp(`^${kind}, pair 1: p50 .* ms; the noisy one: \\d+ answered`, 'm'));
     match(stdout, new RegExp(`^${kind}: p95 of the others, median of 1 ratios: `, 'm'));
@@ -31,7 +23,7 @@ test('the benchmark of fairness gives ratios for calls and posts, beside joins, 
 });
 
 test('the benchmark of hostile callers measures patterns, texts, and the query after each bomb', async () => {
-  const stdout = await outputOf('bench/hostile.ts');
+  const stdout = await benchOutput('bench/hostile.ts', '--size', 'small');
   match(stdout, /^\d+ patterns, 3 texts: p50 [\d.]+ ms, .* at most [\d.]+ ms \(bar/m);
   match(stdout, /^\d+ SQL texts: a step of the main thread takes at most [\d.]+ ms \(bar/m);
   match(stdout, /^CTEs that each name the one before twice: 422 query_limit after \d+ ms; then /m);
@@ -43,7 +35,7 @@ test('the benchmark of hostile callers measures patterns, texts, and the query a
 });
 
 test('the benchmark of stops loses no event, and leaves no connection without an answer', async () => {
-  const stdout = await outputOf('bench/stop.ts');
+  const stdout = await benchOutput('bench/stop.ts', '--size', 'small');
   match(stdout, /^connections that ended before an answer: 0 /m);
   match(stdout, /^gone after: p50 [\d.]+ s, at most [\d.]+ s \(bar/m);
   match(stdout, /^stored: \d+ events \(bar \d+: reached\)/m);
