@@ -18,6 +18,8 @@ export type RunStatus = {
   readonly rows_total: number;
   /** Of the rows, or of the time of a download's events, 0 to 1; 0 before it is known how many rows there are. */
   readonly share: number;
+  /** Rows of the answer, if `max_rows` cut it; absent before it is sent. */
+  readonly truncated_to?: number;
   /** Why it failed; absent if the connection was broken off from outside. */
   readonly error?: RunFailure;
 };
@@ -37,6 +39,7 @@ export class NamedRun {
   readonly #startMs: number;
   readonly #cancelled = new AbortController();
   #isSending = false;
+  #truncatedTo: number | undefined;
   #pages: { readonly rowCount: number; readonly share: number } | undefined;
   #failure: RunFailure | undefined;
   #end: RunEnd | undefined;
@@ -55,8 +58,10 @@ export class NamedRun {
     this.#cancelled.abort();
   }
 
-  noteSending(): void {
+  /** Notes that the answer is sent, with its rows if `max_rows` cut it. */
+  noteSending(truncatedTo: number | undefined): void {
     this.#isSending = true;
+    this.#truncatedTo = truncatedTo;
   }
 
   /** Notes how far a download of many pages is. From then on, it counts instead of the call of the current page. */
@@ -78,6 +83,7 @@ export class NamedRun {
     const state = this.#state();
     return {
       ...{ id: this.id, state, elapsed_ms, ...this.#rows() },
+      ...(this.#truncatedTo !== undefined && { truncated_to: this.#truncatedTo }),
       ...(state === 'failed' && this.#failure !== undefined && { error: this.#failure }),
     };
   }

@@ -5,7 +5,7 @@ import type { ParameterDefinition } from '../definition/definition.ts';
 import { DEFINITION_MEMBER } from '../openapi/operation-text.ts';
 import { LISTED_PARAMETER } from './listed-parameter.ts';
 import type { NamedCall } from './named-call.ts';
-import { parseJson, type ServiceClient } from './service-client.ts';
+import { parseJson, type ServiceAnswer, type ServiceClient } from './service-client.ts';
 
 /** What the command needs to know about an endpoint to check its arguments. */
 export type KnownEndpoint = {
@@ -45,9 +45,9 @@ export class EndpointClient {
   }
 
   /** Calls an endpoint, for an answer in the named format. Throws as `list` does. */
-  call({ definition, parameters, sql }: NamedCall, format: string): Promise<string> {
+  call({ definition, parameters, sql }: NamedCall, format: string): Promise<ServiceAnswer> {
     const { mediaTypes } = must(ANSWER_FORMATS.find(({ name }) => name === format));
-    return this.#client.ask(`/api/endpoints/query/${encodeURIComponent(definition)}`, {
+    return this.#client.answer(`/api/endpoints/query/${encodeURIComponent(definition)}`, {
       method: 'POST',
       headers: { Accept: mediaTypes[0], 'Content-Type': 'application/json' },
       // Without a text, the member is left out.

@@ -10,7 +10,7 @@ import {
   type NamedCall,
   parseNamedCall,
 } from './named-call.ts';
-import { createServiceClient, TOKEN_NOTE, URL_FLAG } from './service-client.ts';
+import { createServiceClient, type ServiceAnswer, TOKEN_NOTE, URL_FLAG } from './service-client.ts';
 
 /** `weir query`. */
 export const QUERY: Command = {
@@ -43,8 +43,8 @@ cuts long values and shows times in ISO 8601.`,
     const known = await client.list();
     const endpoint = findEndpoint(call, known);
     if (endpoint !== undefined) checkNames(call, endpoint);
-    const text = await ask({ client, call, known, format: format ?? 'csv' });
-    showAnswer(text, format, world);
+    const answer = await ask({ client, call, known, format: format ?? 'csv' });
+    showAnswer(answer, format, world);
     return 0;
   },
 };
@@ -60,7 +60,7 @@ async function ask({
   readonly call: NamedCall;
   readonly known: readonly KnownEndpoint[];
   readonly format: string;
-}): Promise<string> {
+}): Promise<ServiceAnswer> {
   try {
     return await client.call(call, format);
   } catch (error) {

@@ -3,6 +3,7 @@ import { must } from '../../engine/assert.ts';
 import { systemCode, systemReason } from '../../ingest/system-reason.ts';
 import { echo } from '../echo.ts';
 import { ERROR_TABLE, type ErrorCode, ServiceError } from '../errors.ts';
+import { TRUNCATED_HEADER } from '../http/call-answer.ts';
 import { WARNINGS_HEADER } from '../http/warnings.ts';
 import { COMMAND_MS_MAX } from '../limits.ts';
 import { parseSettings, type Settings } from '../settings.ts';
@@ -57,12 +58,14 @@ const PROBLEM_SCHEMA = z.object({
 const PROBLEM_TYPE = 'application/problem+json';
 
 /** A successful answer. */
-type ServiceAnswer = {
+export type ServiceAnswer = {
   readonly text: string;
   /** The `ETag` of the answer, if it has one. */
   readonly tag: string | undefined;
   /** The header `Weir-Warnings`, if it has one. */
   readonly warnings: string | undefined;
+  /** The number of rows in `Weir-Truncated`, if `max_rows` cut the answer. */
+  readonly truncatedTo: string | undefined;
 };
 
 /** A client of a running service over HTTP. */
@@ -93,7 +96,8 @@ export class ServiceClient {
       const { headers } = response;
       const tag = headers.get('ETag') ?? undefined;
       const warnings = headers.get(WARNINGS_HEADER) ?? undefined;
-      return { text: await response.text(), tag, warnings };
+      const truncatedTo = headers.get(TRUNCATED_HEADER) ?? undefined;
+      return { text: await response.text(), tag, warnings, truncatedTo };
     });
   }
 

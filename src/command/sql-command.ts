@@ -13,7 +13,13 @@ import {
   UsageError,
 } from './command.ts';
 import { parseParameterWords } from './named-call.ts';
-import { createServiceClient, type ServiceClient, TOKEN_NOTE, URL_FLAG } from './service-client.ts';
+import {
+  createServiceClient,
+  type ServiceAnswer,
+  type ServiceClient,
+  TOKEN_NOTE,
+  URL_FLAG,
+} from './service-client.ts';
 import { promptForSql } from './sql-prompt.ts';
 
 /** `weir sql`. */
@@ -51,7 +57,7 @@ table cuts long values and shows times in ISO 8601.`,
     const client = createServiceClient(words, world);
     const { sql, parameters } = await readQuery(words, world);
     const ask = { client, parameters, maxRows: words.find('max-rows'), format: format ?? 'csv' };
-    const show = (text: string): void => showAnswer(text, format, world);
+    const show = (answer: ServiceAnswer): void => showAnswer(answer, format, world);
     if (sql !== undefined) {
       show(await askUsage({ ...ask, sql, signal: world.ended() }));
       return 0;
@@ -107,10 +113,10 @@ type Ask = {
 };
 
 /** @throws UnreachableError, or ServiceError when the service refuses. */
-function askSql({ client, sql, parameters, maxRows, format, signal }: Ask): Promise<string> {
+function askSql({ client, sql, parameters, maxRows, format, signal }: Ask): Promise<ServiceAnswer> {
   const { mediaTypes } = must(ANSWER_FORMATS.find(({ name }) => name === format));
   const query = maxRows === undefined ? '' : `?${new URLSearchParams({ max_rows: maxRows })}`;
-  return client.ask(`/api/query${query}`, {
+  return client.answer(`/api/query${query}`, {
     method: 'POST',
     headers: { Accept: mediaTypes[0], 'Content-Type': 'application/json' },
     body: JSON.stringify({ sql, parameters: Object.fromEntries(parameters) }),
@@ -119,7 +125,7 @@ function askSql({ client, sql, parameters, maxRows, format, signal }: Ask): Prom
 }
 
 /** Reports errors of the arguments as usage errors. */
-async function askUsage(ask: Ask): Promise<string> {
+async function askUsage(ask: Ask): Promise<ServiceAnswer> {
   try {
     return await askSql(ask);
   } catch (error) {

@@ -26,9 +26,7 @@ const SILENCE_MS_MAX = 3 * HEARTBEAT_MS;
 
 /** `weir tail`. */
 export const TAIL: Command = {
-  usage: [
-    'SOURCE [--search TEXT] [--project P] [--last N] [--since TIME] [--json] [--url URL]',
-  ],
+  usage: ['SOURCE [--search TEXT] [--project P] [--last N] [--since TIME] [--json] [--url URL]'],
   about: `
 Each event is a line: its time, its project if it has one, and its message. When the connection
 ends, tail connects again and continues after the last event: no event is missed or shown twice.

@@ -123,7 +123,7 @@ async function answer(
   const answering = 'endpoint' in call ? caller.call(call, who) : caller.run(call, who);
   // Without a promise, the answer leaves in the turn of the event loop that brought the request.
   const answered = answering instanceof Promise ? await answering : answering;
-  run?.noteSending();
+  run?.noteSending((answered.kind === 'run' ? answered : answered.answer).truncatedTo);
   await sendAnswer(request, response, answered, {
     cacheS,
     format,

@@ -4,14 +4,17 @@ import { sendJson } from './response.ts';
 import { type Access, pathParameter, type Route } from './route.ts';
 import type { RouteOptions } from './routes.ts';
 
-const STATUS = describeObject({
-  id: { type: 'string' },
-  state: { enum: ['waiting', 'running', 'sending', 'done', 'cancelled', 'failed'] },
-  elapsed_ms: COUNT,
-  rows_done: COUNT,
-  rows_total: COUNT,
-  share: { type: 'number', minimum: 0, maximum: 1 },
-});
+const STATUS = describeObject(
+  {
+    id: { type: 'string' },
+    state: { enum: ['waiting', 'running', 'sending', 'done', 'cancelled', 'failed'] },
+    elapsed_ms: COUNT,
+    rows_done: COUNT,
+    rows_total: COUNT,
+    share: { type: 'number', minimum: 0, maximum: 1 },
+  },
+  { truncated_to: { ...COUNT, description: 'Rows of the answer, if `max_rows` cut it' } },
+);
 
 /** A token sees and cancels its own calls, whatever it may call. */
 const ACCESS: Access = { scope: 'any', tokenIn: 'headers' };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, suite, test } from 'node:test';
-import { DOWNLOAD_PAGE_ROWS, TICKET_MS_MAX } from '../../src/limits.ts';
+import { DEFINITION_ROWS_MAX, DOWNLOAD_PAGE_ROWS, TICKET_MS_MAX } from '../../src/limits.ts';
 import { NOW, us } from '../scripts/script.ts';
 import { makeToken } from '../support/granted.ts';
 import { parseCsv } from '../support/parse-csv.ts';
@@ -182,6 +182,19 @@ suite('a download in the console', { skip: missingBrowser() }, () => {
       rows,
       Array.from({ length: ROWS }, (_, index) => [String(index + 1)]),
     );
+  });
+
+  test('of a query says so when the limit of rows cut the answer', async () => {
+    const sql = `SELECT n FROM UNNEST(GENERATE_ARRAY(1, ${DEFINITION_ROWS_MAX + 1})) AS n`;
+    const page = await weir.open({ fragment: `#/query?${new URLSearchParams({ sql })}` });
+    await page.getByRole('button', { name: 'Run' }).click();
+    await page.getByRole('button', { name: 'Download', exact: true }).click();
+    const { text } = await save(page);
+    await dialogOf(page)
+      .getByText('Done, but the answer has more rows: only the first 100,000 were sent.')
+      .waitFor();
+    await checkAccessible(page);
+    assert.equal(textsOf(text).length, DEFINITION_ROWS_MAX + 1, 'the rows and the head line');
   });
 
   test('says how far it is, and is cancelled half way', async () => {

@@ -65,14 +65,13 @@ test('an error of the text shows its place with a caret, mistakes of the argumen
   }
 });
 
-test('max-rows says how many rows come', async () => {
-  const { out } = await sql([
-    'SELECT n FROM UNNEST([1, 2, 3]) AS n',
-    '--max-rows',
-    '2',
-    '--ndjson',
-  ]);
+test('max-rows says how many rows come, and standard error says when the answer has more', async () => {
+  const numbers = (rows: string) =>
+    sql(['SELECT n FROM UNNEST([1, 2, 3]) AS n', '--max-rows', rows, '--ndjson']);
+  const { out, err } = await numbers('2');
   equal(out, '{"n":1}\n{"n":2}\n');
+  equal(err, 'max_rows cut the answer: these are its first 2 rows\n');
+  equal((await numbers('3')).err, '');
 });
 
 /** A terminal at which these lines are typed; Ctrl-C is one of them, and comes during a query where it says so. */

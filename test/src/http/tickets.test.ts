@@ -221,6 +221,7 @@ type Status = {
   readonly state: string;
   readonly rows_done: number;
   readonly share: number;
+  readonly truncated_to?: number;
   readonly error?: { readonly code: string; readonly message: string };
 };
 
@@ -246,6 +247,17 @@ test('how a download ended is known for a while, to its token', async () => {
   const query = await makeTicket(QUERY);
   await use(query);
   equal((await whenOver(query.id)).state, 'done');
+
+  const numbers = 'SELECT n FROM UNNEST([1, 2, 3]) AS n';
+  for (const [max_rows, truncated_to] of [
+    [2, 2],
+    [3, undefined],
+  ] as const) {
+    const cut = await makeTicket({ sql: numbers, max_rows, format: 'csv' });
+    await use(cut);
+    const ended = await whenOver(cut.id);
+    deepEqual([ended.state, ended.truncated_to], ['done', truncated_to]);
+  }
 
   const failing = await makeTicket({ sql: "SELECT ERROR('no luck') AS n", format: 'csv' });
   equal((await use(failing)).status, 422);

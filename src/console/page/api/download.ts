@@ -28,6 +28,8 @@ export type DownloadProgress = {
   readonly rows_done: number;
   /** 0 to 1. */
   readonly share: number;
+  /** Rows of the answer of a query, if the limit of rows cut it. */
+  readonly truncated_to?: number;
   readonly error?: { readonly message: string };
 };
 

@@ -160,7 +160,7 @@ function Going(props: {
 function Ended({ stage, isOfEvents }: { readonly stage: Stage; readonly isOfEvents: boolean }) {
   if (stage.kind === 'refused') return <FormError error={stage.error} />;
   if (stage.kind !== 'ended') return null;
-  const { state, rows_done, error } = stage.progress;
+  const { state, rows_done, truncated_to, error } = stage.progress;
   if (state === 'failed') {
     const message = error?.message ?? 'the connection broke off, or the browser ended the download';
     return <FormError error={{ message: `The file is missing or not whole: ${message}` }} />;
@@ -171,7 +171,11 @@ function Ended({ stage, isOfEvents }: { readonly stage: Stage; readonly isOfEven
       {state === 'done' &&
         isOfEvents &&
         `Done: ${rows_done.toLocaleString('en')} events were sent.`}
-      {state === 'done' && !isOfEvents && 'Done: all rows were sent.'}
+      {state === 'done' &&
+        !isOfEvents &&
+        (truncated_to === undefined
+          ? 'Done: all rows were sent.'
+          : `Done, but the answer has more rows: only the first ${truncated_to.toLocaleString('en')} were sent.`)}
     </p>
   );
 }
