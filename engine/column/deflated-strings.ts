@@ -81,8 +81,8 @@ export class DeflatedStrings implements StringEntries {
     for (let i = 0; i < count; i++) offsets[i + 1] = offsets[i]! + this.#sizes[first + i]!;
     const bytes = inflateRawSync(
       this.#bytes.subarray(offset, this.#blockOffsets[index + 1]!),
-      // One chunk of the right size, in place of several, or of one that is mostly empty.
-      { chunkSize: Math.max(offsets[count]!, constants.Z_MIN_CHUNK) },
+      // One chunk, in place of several, or of one that is mostly empty. Node begins another as soon as one is full.
+      { chunkSize: Math.max(offsets[count]! + 1, constants.Z_MIN_CHUNK) },
     );
     if (this.#blocks.size >= CACHED_BLOCKS_MAX) {
       for (const oldest of this.#blocks.keys()) {

@@ -180,6 +180,21 @@ test('remembers an error per code, and raises it for a live row only', () => {
   assert.deepEqual(values(over(0)), [1]);
 });
 
+test('remembers nothing of the many entries of a dictionary that are met once each, and all of those met again', () => {
+  const dictionary = new BlockDictionary(Array.from({ length: 40_000 }, (_, code) => `T${code}`));
+  const lower = compileExpression(call('lower', STRING, read(0, STRING)), (id) => id);
+  const over = (codes: Int32Array) =>
+    values(lower(chunkWith(dictionaryVector(codes, codes.length, dictionary))));
+  const ascending = Int32Array.from({ length: 1_000 }, (_, row) => 3 * row);
+  for (const run of [1, 2]) {
+    assert.deepEqual(over(ascending).slice(0, 2), ['t0', 't3']);
+    assert.equal(dictionary.readCount, 1_000 * run);
+  }
+  const repeated = ascending.map((code) => code % 6);
+  for (const _ of [1, 2]) assert.deepEqual(over(repeated).slice(0, 3), ['t0', 't3', 't0']);
+  assert.equal(dictionary.readCount, 2_002);
+});
+
 test('does not take what it remembers of one constant for another', () => {
   const dictionary = new BlockDictionary(['a', 'b']);
   const codes = Int32Array.of(0, 1);

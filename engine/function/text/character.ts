@@ -6,6 +6,15 @@ export function charactersOf(text: string): string[] {
   return [...text];
 }
 
+/** A part of a text keeps all of it in memory: one of a longer text is a text of its own. */
+const SLICED_LENGTH_MAX = 1_024;
+
+/** The characters [start, end) of a text, as far as it has them; `start` is at least 0. */
+export function charactersBetween(text: string, start: number, end: number): string {
+  if (text.length <= SLICED_LENGTH_MAX && !HIGH_SURROGATE.test(text)) return text.slice(start, end);
+  return charactersOf(text).slice(start, end).join('');
+}
+
 /** Code points, not UTF-16 units: a surrogate pair counts once. */
 export function characterCount(text: string): number {
   if (!HIGH_SURROGATE.test(text)) return text.length;

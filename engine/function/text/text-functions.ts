@@ -15,7 +15,7 @@ import {
 import type { TextTest } from '../function-facts.ts';
 import type { Int64 } from '../number/int64.ts';
 import type { ScalarFunction, ScalarOverload } from '../scalar-function.ts';
-import { characterCount, charactersOf } from './character.ts';
+import { characterCount, charactersBetween, charactersOf } from './character.ts';
 import { compileLike } from './like.ts';
 import { LONE_SURROGATE } from './regular-expression.ts';
 import { countBytes, countCharacters } from './text-measures.ts';
@@ -135,7 +135,7 @@ export const textFunctions: readonly ScalarFunction[] = [
       "LEFT('postgres', 4)",
       "'post'",
     ],
-    ...cutting('LEFT', (characters, count) => characters.slice(0, count)),
+    ...cutting('LEFT', (_size, count) => [0, count]),
   ),
   scalarFunction(
     'right',
@@ -144,9 +144,7 @@ export const textFunctions: readonly ScalarFunction[] = [
       "RIGHT('postgres', 4)",
       "'gres'",
     ],
-    ...cutting('RIGHT', (characters, count) =>
-      characters.slice(Math.max(0, characters.length - count)),
-    ),
+    ...cutting('RIGHT', (size, count) => [Math.max(0, size - count), size]),
   ),
   scalarFunction(
     'split',
@@ -241,15 +239,15 @@ function substring(text: string, position: Int64, length?: Int64): string {
   if (length !== undefined && length < 0) {
     throw new QueryError('query_failed', `SUBSTR takes a length of at least 0; got ${length}`);
   }
-  const characters = charactersOf(text);
+  const size = characterCount(text);
   const wanted = Number(position);
-  const start =
-    wanted > 0 ? wanted - 1 : wanted === 0 ? 0 : Math.max(0, characters.length + wanted);
-  const end = length === undefined ? characters.length : start + Number(length);
-  return characters.slice(start, end).join('');
+  const start = wanted > 0 ? wanted - 1 : wanted === 0 ? 0 : Math.max(0, size + wanted);
+  const end = length === undefined ? size : start + Number(length);
+  return charactersBetween(text, start, end);
 }
 
-type Cut = (characters: readonly string[], count: number) => readonly string[];
+/** The bounds of what is left of so many characters; `count` is at least 0. */
+type Cut = (size: number, count: number) => readonly [start: number, end: number];
 
 function cutting(name: string, cut: Cut): readonly ScalarOverload[] {
   return textAndBytes(
@@ -262,7 +260,7 @@ function cutting(name: string, cut: Cut): readonly ScalarOverload[] {
             `${name} takes a length of at least 0; got ${count}`,
           );
         }
-        return cut(charactersOf(text), Number(count)).join('');
+        return charactersBetween(text, ...cut(characterCount(text), Number(count)));
       }),
     ),
   );

@@ -13,7 +13,7 @@ const ERROR = 4;
  * States of a memo, at most, a power of two. All open segments of a source share one dictionary of up to some million
  * entries, of which a run meets a few thousand: one state for each entry would be a megabyte for each run.
  */
-const STATES_MAX = 32_768;
+export const STATES_MAX = 32_768;
 
 /** The state of an entry is at `code + 1`, modulo STATES_MAX. */
 const PLACE_MASK = STATES_MAX - 1;

@@ -21,7 +21,7 @@ import type { ScalarOverload } from '../../function/scalar-function.ts';
 import type { Measure } from '../../function/text/text-measures.ts';
 import { spendSteps } from '../../function/work-meter.ts';
 import { vectorOfValues } from '../../operator/result-vector.ts';
-import { BooleanMemo } from './boolean-memo.ts';
+import { BooleanMemo, STATES_MAX } from './boolean-memo.ts';
 import { computeByCode } from './by-code.ts';
 import { evaluateWith } from './evaluate-with.ts';
 import type { TextSearch } from './text-search.ts';
@@ -206,10 +206,16 @@ class ArgumentMemo {
       this.#measure = undefined;
     }
     if (this.#lifted.type.kind === 'BOOL') return this.#test(vector, constants);
-    const { dictionary } = vector;
-    const measure = isOfStrings(dictionary) ? this.#findMeasure(constants) : undefined;
-    if (measure !== undefined && isOfStrings(dictionary) && isMetOnce(vector)) {
-      return measureEach(measure, dictionary, vector);
+    const { dictionary, count } = vector;
+    if (isOfStrings(dictionary)) {
+      const measure = this.#findMeasure(constants);
+      // Of many entries V8 would move all that is remembered about, and a thread may not keep so much for the next run.
+      const isForgotten = measure !== undefined || dictionary.size >= STATES_MAX;
+      if (isForgotten && isMetOnce(vector)) {
+        return measure === undefined
+          ? evaluateRows(this.#lifted, vectors, count)
+          : measureEach(measure, dictionary, vector);
+      }
     }
     this.#values ??= new DictionaryMemo(
       (dictionary) => new ValueMemo(dictionary.size, this.#evaluator(dictionary, constants)),
