@@ -116,22 +116,6 @@ test('--json shows each event whole, and --project filters', async () => {
   await tail.end();
 });
 
-test('--search shows only the events that match, also stored ones', async () => {
-  await post('s1', 'a slow request');
-  await post('s2', 'a slow request of a robot');
-  const words = ['--search', 'slow -robot', '--last', '5', '--json', '--url', service.url];
-  const tail = new Tail([SOURCE, ...words]);
-  await tail.lines(1);
-  await post('s3', 'slow robot');
-  await post('s4', 'slow again');
-  const lines = await tail.lines(2);
-  assert.deepEqual(
-    lines.map((each) => JSON.parse(each).id),
-    ['s1', 's4'],
-  );
-  await tail.end();
-});
-
 test('after an interruption it continues after the last event that it got', async () => {
   // A proxy keeps the address while the service behind it restarts.
   const front = createServer((socket) => {
@@ -160,6 +144,22 @@ test('after an interruption it continues after the last event that it got', asyn
   assert.equal(status, 0);
   assert.match(err, /^[^\n]*; trying again\n$/, 'it is told once');
   front.close();
+});
+
+test('--search shows only the events that match, also stored ones', async () => {
+  await post('s1', 'a slow request');
+  await post('s2', 'a slow request of a robot');
+  const words = ['--search', 'slow -robot', '--last', '5', '--json', '--url', service.url];
+  const tail = new Tail([SOURCE, ...words]);
+  await tail.lines(1);
+  await post('s3', 'slow robot');
+  await post('s4', 'slow again');
+  const lines = await tail.lines(2);
+  assert.deepEqual(
+    lines.map((each) => JSON.parse(each).id),
+    ['s1', 's4'],
+  );
+  await tail.end();
 });
 
 test('usage errors end with 2, failures with 1', async () => {
