@@ -16,7 +16,7 @@ import { EXPLORE_TEXT } from '../openapi/explore-text.ts';
 import type { LogIntake } from '../store/log-intake.ts';
 import { roomToWrite } from './call-answer.ts';
 import { readJsonBody } from './json-body.ts';
-import { goneSignal } from './read-call.ts';
+import { beginNamedRun, goneSignal } from './read-call.ts';
 import type { GuardedOperation, Route } from './route.ts';
 import type { RouteOptions } from './routes.ts';
 import { workOnSql } from './sql-turns.ts';
@@ -32,7 +32,7 @@ export function exploreRoute(options: RouteOptions): Route {
 
 /** Answers with lines of JSON, each as soon as it is there. */
 function exploreHandler(options: RouteOptions, tables: ExploredTables): GuardedOperation['handle'] {
-  const { callBodies: bodies, intake, clock } = options;
+  const { callBodies: bodies, intake, clock, runs } = options;
   return async (request, response, { grant }) => {
     const terms = { bytesMax: EXPLORE_BODY_BYTES_MAX, tenant: toTenant(grant) };
     const value = await readJsonBody(request, response, { bodies, terms });
@@ -41,7 +41,10 @@ function exploreHandler(options: RouteOptions, tables: ExploredTables): GuardedO
     if (explored.project !== undefined) authorizeProject(grant, explored.project);
     const tenant = toTenant(grant);
     const hold = options.answers.holder(tenant, response);
-    const tools = createTools({ ...options, tables, grant, signal: goneSignal(response), hold });
+    const run = beginNamedRun(request, response, runs, grant);
+    const signal = goneSignal(response, run?.cancelled);
+    const { progress } = run ?? {};
+    const tools = createTools({ ...options, tables, grant, signal, hold, progress });
     await sendLines(response, explore(explored, source, tools));
   };
 }

@@ -60,13 +60,24 @@ export async function answerCall(
   parts: CallParts,
   call: ReadCall,
 ): Promise<void> {
+  const run = call.run ?? beginNamedRun(request, response, parts.runs, call.grant);
+  await answer(request, response, parts, run === undefined ? call : { ...call, run });
+}
+
+/**
+ * Begins the call that the header of the request names. Without the header, the call has no name.
+ *
+ * @throws ServiceError as `beginRun` does.
+ */
+export function beginNamedRun(
+  request: Request,
+  response: Response,
+  runs: NamedRuns,
+  grant: Grant,
+): NamedRun | undefined {
   const id = request.headers[RUN_ID_HEADER];
-  if (call.run !== undefined || id === undefined) {
-    await answer(request, response, parts, call);
-    return;
-  }
-  const run = beginRun(response, parts.runs, { id: String(id), grant: call.grant, kind: 'call' });
-  await answer(request, response, parts, { ...call, run });
+  if (id === undefined) return undefined;
+  return beginRun(response, runs, { id: String(id), grant, kind: 'call' });
 }
 
 /**

@@ -1,4 +1,4 @@
-import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { NOW, us } from '../../scripts/script.ts';
@@ -26,6 +26,10 @@ after(() => service.stop());
 /** Looks at each pair of rows: it takes much longer than a test waits. */
 const PAIRS =
   'SELECT COUNT(*) AS n FROM `gotrue.logs.prod` AS a JOIN UNNEST(GENERATE_ARRAY(1, 100000)) AS b ON LENGTH(a.id) = b + 100';
+
+/** A condition that takes about a millisecond for each event. */
+const SLOW =
+  'EXISTS (SELECT 1 FROM UNNEST(GENERATE_ARRAY(1, 100000)) AS b WHERE LENGTH(t.id) = b + 100)';
 
 function begin(sql: string, id: string, token?: string): Promise<HttpAnswer> {
   return service.ask('POST', '/api/query', JSON.stringify({ sql }), {
@@ -101,4 +105,15 @@ test('a saved query is cancelled by its name, too', async () => {
   await whenRunning('saved-pairs');
   equal((await ask('DELETE', 'saved-pairs')).status, 204);
   equal((await answering).status, 499);
+});
+
+test('exploring is cancelled by its name, too', async () => {
+  const order = { source: 'gotrue.logs.prod', where: SLOW, from: '2026-01-15', to: 'now' };
+  const headers = { 'Weir-Query-Id': 'explored-rows' };
+  const answering = service.ask('POST', '/api/explore', JSON.stringify(order), headers);
+  const run = await whenRunning('explored-rows');
+  deepEqual([run['state'], run['rows_total']], ['running', ROWS]);
+  equal((await ask('DELETE', 'explored-rows')).status, 204);
+  await rejects(answering, 'its first line has left, so the connection is closed');
+  equal((await ask('GET', 'explored-rows')).status, 404);
 });
