@@ -1,6 +1,11 @@
 /** Shows one line that is overwritten on a terminal. Elsewhere nothing is written. */
 export function showProgress(text: string): void {
-  if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${text}`);
+  if (process.stderr.isTTY) process.stderr.write(overLine(text));
+}
+
+/** A text that overwrites the current line of a terminal. */
+export function overLine(text: string): string {
+  return `\r\u001b[K${text}`;
 }
 
 /** Shows progress in percent, of bytes or files. `end` removes the line. */

@@ -3,7 +3,7 @@ import { must } from '../../engine/assert.ts';
 import { systemCode, systemReason } from '../../ingest/system-reason.ts';
 import { echo } from '../echo.ts';
 import { ERROR_TABLE, type ErrorCode, ServiceError } from '../errors.ts';
-import { TRUNCATED_HEADER } from '../http/call-answer.ts';
+import { TRUNCATED_HEADER } from '../http/header-names.ts';
 import { WARNINGS_HEADER } from '../http/warnings.ts';
 import { COMMAND_MS_MAX } from '../limits.ts';
 import { parseSettings, type Settings } from '../settings.ts';

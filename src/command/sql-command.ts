@@ -20,6 +20,7 @@ import {
   TOKEN_NOTE,
   URL_FLAG,
 } from './service-client.ts';
+import { showCall } from './shown-call.ts';
 import { promptForSql } from './sql-prompt.ts';
 
 /** `weir sql`. */
@@ -56,7 +57,8 @@ table cuts long values and shows times in ISO 8601.`,
     const format = findFormat(words);
     const client = createServiceClient(words, world);
     const { sql, parameters } = await readQuery(words, world);
-    const ask = { client, parameters, maxRows: words.find('max-rows'), format: format ?? 'csv' };
+    const maxRows = words.find('max-rows');
+    const ask = { client, parameters, maxRows, format: format ?? 'csv', world };
     const show = (answer: ServiceAnswer): void => showAnswer(answer, format, world);
     if (sql !== undefined) {
       show(await askUsage({ ...ask, sql, signal: world.ended() }));
@@ -110,18 +112,20 @@ type Ask = {
   readonly maxRows: string | undefined;
   readonly format: string;
   readonly signal: AbortSignal;
+  readonly world: CommandWorld;
 };
 
-/** @throws UnreachableError, or ServiceError when the service refuses. */
-function askSql({ client, sql, parameters, maxRows, format, signal }: Ask): Promise<ServiceAnswer> {
+/** @throws as `showCall` does. */
+function askSql(ask: Ask): Promise<ServiceAnswer> {
+  const { client, sql, parameters, maxRows, format, signal, world } = ask;
   const { mediaTypes } = must(ANSWER_FORMATS.find(({ name }) => name === format));
   const query = maxRows === undefined ? '' : `?${new URLSearchParams({ max_rows: maxRows })}`;
-  return client.answer(`/api/query${query}`, {
+  const request = {
     method: 'POST',
     headers: { Accept: mediaTypes[0], 'Content-Type': 'application/json' },
     body: JSON.stringify({ sql, parameters: Object.fromEntries(parameters) }),
-    signal,
-  });
+  };
+  return showCall(client, { path: `/api/query${query}`, request, signal }, world);
 }
 
 /** Reports errors of the arguments as usage errors. */

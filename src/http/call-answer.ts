@@ -6,13 +6,11 @@ import type { AnswerFormat } from '../call/answer-format.ts';
 import type { EndpointAnswer, RunAnswer, SharedAnswer } from '../call/endpoint-call.ts';
 import { formatEtag, isCompressible, RESULT_END, RESULT_START } from '../call/kept-answer.ts';
 import type { RowsRewriter } from '../call/rows-rewriter.ts';
+import { TRUNCATED_HEADER } from './header-names.ts';
 import { namesTag, preferredEncoding } from './http-caching.ts';
 import { lostDaysWarnings } from './lost-days-warning.ts';
 import { sendBytes, varyBy } from './response.ts';
 import { setWarnings } from './warnings.ts';
-
-/** A header of answers that `max_rows` truncated, with the number of rows left. */
-export const TRUNCATED_HEADER = 'Weir-Truncated';
 
 /** Milliseconds of other work from which it is reported. */
 const BESIDE_MS_MIN = 0.5;

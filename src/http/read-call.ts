@@ -13,6 +13,7 @@ import { acceptedFormat } from './accepted-format.ts';
 import type { AnswerBudget } from './answer-budget.ts';
 import { sendAnswer } from './call-answer.ts';
 import { sendExplanation } from './explain-route.ts';
+import { RUN_ID_HEADER } from './header-names.ts';
 import { varyBy } from './response.ts';
 import { workOnSql } from './sql-turns.ts';
 import type { WorkTurns } from './work-turns.ts';
@@ -75,9 +76,9 @@ export function beginNamedRun(
   runs: NamedRuns,
   grant: Grant,
 ): NamedRun | undefined {
-  const id = request.headers[RUN_ID_HEADER];
+  const id = request.get(RUN_ID_HEADER);
   if (id === undefined) return undefined;
-  return beginRun(response, runs, { id: String(id), grant, kind: 'call' });
+  return beginRun(response, runs, { id, grant, kind: 'call' });
 }
 
 /**
@@ -104,9 +105,6 @@ export function beginRun(
   if (response.destroyed) end(false);
   return run;
 }
-
-/** By this header a caller names its call. */
-const RUN_ID_HEADER = 'weir-query-id';
 
 async function answer(
   request: Request,

@@ -1,6 +1,6 @@
 import { ANSWER_FORMATS } from '../call/answer-format.ts';
 import { SQL_PARAMETER } from '../call/caller-sql.ts';
-import { TRUNCATED_HEADER } from '../http/call-answer.ts';
+import { TRUNCATED_HEADER } from '../http/header-names.ts';
 import { WARNINGS_HEADER } from '../http/warnings.ts';
 import type { MediaText, OperationText, ParameterText } from './operation-text.ts';
 import { describeUnion, refTo } from './schemas.ts';

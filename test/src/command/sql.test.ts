@@ -1,8 +1,12 @@
-import { deepEqual, equal, match } from 'node:assert/strict';
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { once } from 'node:events';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { LinePrompt, PromptOptions } from '../../../src/command/command.ts';
 import { type Ended, runWeir } from '../../support/command-under-test.ts';
 import { ServiceUnderTest } from '../../support/service-under-test.ts';
@@ -22,9 +26,9 @@ after(async () => {
 
 type World = Parameters<typeof runWeir>[1];
 
-function sql(words: readonly string[], world: World = {}): Promise<Ended> {
+function sql(words: readonly string[], world: World = {}, url = service.url): Promise<Ended> {
   const environment = { PRIVATE_ACCESS_TOKEN: 'a-private-token', XDG_STATE_HOME: folder };
-  return runWeir(['sql', ...words, '--url', service.url], { environment, ...world });
+  return runWeir(['sql', ...words, '--url', url], { environment, ...world });
 }
 
 test('a text is run with its parameters, and shown as a table or as the service sends it', async () => {
@@ -149,11 +153,110 @@ test('the history is kept in a file that only the user may read, and is there th
   equal((await stat(path)).mode & 0o777, 0o600);
 });
 
-test('Ctrl-C cancels the query that runs', async () => {
-  const numbers = 'UNNEST(GENERATE_ARRAY(1, 1000000))';
-  const long = `SELECT COUNT(*) AS n FROM ${numbers} AS a, ${numbers} AS b WHERE a + b = 0;`;
+const NUMBERS = 'UNNEST(GENERATE_ARRAY(1, 1000000))';
+const LONG = `SELECT COUNT(*) AS n FROM ${NUMBERS} AS a, ${NUMBERS} AS b WHERE a + b = 0;`;
+
+/** Queries that the service has ended because they were cancelled. */
+async function countCancelled(): Promise<number> {
+  const { text } = await service.ask('GET', '/metrics');
+  const [, count = '0'] = /^weir_queries_total\{code="query_cancelled"\} (\d+)$/m.exec(text) ?? [];
+  return Number(count);
+}
+
+/** Resolves when the service has ended so many cancelled queries. */
+async function whenCancelled(count: number): Promise<void> {
+  while ((await countCancelled()) < count) await sleep(10);
+}
+
+test('Ctrl-C at the prompt cancels the query that runs', async () => {
+  const before = await countCancelled();
   const { status, out, err } = await sql([], {
-    prompt: (options) => new TypedLines(options, [long], true),
+    prompt: (options) => new TypedLines(options, [LONG], true),
   });
   deepEqual([status, out, err], [0, '', 'the query was cancelled\n']);
+  await whenCancelled(before + 1);
+});
+
+test('a long query shows its progress at a terminal, and Ctrl-C cancels it at the service', async () => {
+  const before = await countCancelled();
+  const ctrlC = new AbortController();
+  const { status, out, err } = await sql([LONG], {
+    isTerminal: true,
+    ended: ctrlC.signal,
+    seen: (_, err) => {
+      if (err.includes('running')) ctrlC.abort();
+    },
+  });
+  deepEqual([status, out], [1, '']);
+  ok(err.endsWith('\r\u001b[Krunning\r\u001b[Kthe query was cancelled\n'), JSON.stringify(err));
+  await whenCancelled(before + 1);
+});
+
+/** A service that answers a query when the test says so, and notes its requests. */
+class SlowService {
+  readonly asked: string[] = [];
+  readonly #server = createServer((request, response) => this.#answer(request, response));
+  #query: ServerResponse | undefined;
+  /** Called with the method of each request before it is answered. */
+  onRun: (method: string) => void = () => {};
+
+  async start(): Promise<string> {
+    this.#server.listen(0, '127.0.0.1');
+    await once(this.#server, 'listening');
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  finish(): void {
+    this.#query?.end('n\r\n1\r\n');
+  }
+
+  close(): void {
+    this.#server.close().closeAllConnections();
+  }
+
+  #answer(request: IncomingMessage, response: ServerResponse): void {
+    const { method = '', url = '', headers } = request;
+    this.asked.push(`${method} ${url}`);
+    if (method === 'POST') {
+      this.asked.push(`named ${headers['weir-query-id']}`);
+      this.#query = response;
+      response.on('close', () => this.asked.push('closed'));
+      this.onRun(method);
+      return;
+    }
+    this.onRun(method);
+    if (method === 'DELETE') response.writeHead(204).end();
+    else response.end(JSON.stringify({ state: 'running', rows_total: 50, share: 0.42 }));
+  }
+}
+
+test('progress is a bar that is removed, and only for a terminal', async () => {
+  const slow = new SlowService();
+  const url = await slow.start();
+  let looks = 0;
+  slow.onRun = (method) => {
+    if (method === 'GET' && ++looks === 2) slow.finish();
+  };
+  const { out, err } = await sql(['SELECT 1 AS n', '--csv'], { isTerminal: true }, url);
+  equal(out, 'n\r\n1\r\n');
+  const bar = `\r\u001b[K${'█'.repeat(12)}${'░'.repeat(18)} 42 % of the rows`;
+  ok([`${bar}\r\u001b[K`, `${bar}${bar}\r\u001b[K`].includes(err), JSON.stringify(err));
+  slow.asked.length = 0;
+  slow.onRun = () => setTimeout(() => slow.finish(), 1_100);
+  equal((await sql(['SELECT 1 AS n', '--csv'], {}, url)).err, '');
+  equal(slow.asked.filter((each) => each.startsWith('GET')).length, 0);
+  slow.close();
+});
+
+test('Ctrl-C cancels the query by its name before it closes the connection', async () => {
+  const slow = new SlowService();
+  const url = await slow.start();
+  const ctrlC = new AbortController();
+  slow.onRun = () => ctrlC.abort();
+  const { status, err } = await sql(['SELECT 1 AS n'], { ended: ctrlC.signal }, url);
+  deepEqual([status, err], [1, 'the query was cancelled\n']);
+  const [, named = ''] = slow.asked;
+  const [, id] = named.split(' ');
+  deepEqual(slow.asked.slice(2, 3), [`DELETE /api/query/runs/${id}`]);
+  slow.close();
 });
