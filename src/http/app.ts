@@ -13,6 +13,7 @@ import { RefusedTokens } from '../access/refused-tokens.ts';
 import type { Tokens } from '../access/tokens.ts';
 import type { CallerQueries } from '../call/caller-queries.ts';
 import type { EndpointCaller } from '../call/endpoint-call.ts';
+import { ExploredTables } from '../call/explored-tables.ts';
 import { NamedRuns } from '../call/named-runs.ts';
 import type { QueryEngine } from '../call/query-engine.ts';
 import type { Clock } from '../clock.ts';
@@ -119,7 +120,8 @@ export function createApp(options: AppOptions): ServiceApp {
   });
   const answers = new AnswerBudget(memory?.answersBytesMax);
   const runs = new NamedRuns(nowMs);
-  const shared = { bodies, callBodies, answers, turns, runs };
+  const tables = new ExploredTables(options.catalogue);
+  const shared = { bodies, callBodies, answers, turns, runs, tables };
   const routes = serviceRoutes({ ...options, version: packageVersion(), ...shared });
   const refusedTokens = new RefusedTokens({
     nowMs,

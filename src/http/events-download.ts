@@ -4,7 +4,6 @@ import type { Grant } from '../access/grant.ts';
 import { toTenant } from '../access/tenant.ts';
 import type { AnswerFormat } from '../call/answer-format.ts';
 import { CsvRewriter } from '../call/csv-rewriter.ts';
-import type { ExploredTables } from '../call/explored-tables.ts';
 import type { NamedRun } from '../call/named-runs.ts';
 import { NdjsonRewriter } from '../call/ndjson-rewriter.ts';
 import type { RowsRewriter } from '../call/rows-rewriter.ts';
@@ -35,7 +34,7 @@ type EventsDownload = {
 export async function sendEvents(
   response: Response,
   { run, grant, format, explored, source }: EventsDownload,
-  parts: RouteOptions & { readonly tables: ExploredTables },
+  parts: RouteOptions,
 ): Promise<void> {
   const { answers, tokens } = parts;
   const signal = goneSignal(response, run.cancelled);

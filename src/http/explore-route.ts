@@ -5,7 +5,6 @@ import { QueryError } from '../../engine/query-error.ts';
 import type { Source } from '../../ingest/source.ts';
 import { authorizeEvents, authorizeProject, type Grant, toReach } from '../access/grant.ts';
 import { toTenant } from '../access/tenant.ts';
-import { ExploredTables } from '../call/explored-tables.ts';
 import { unknownSource } from '../doors/post-address.ts';
 import { fromQueryError, ServiceError } from '../errors.ts';
 import { type ExploreRequest, parseExploreRequest } from '../explore/explore-request.ts';
@@ -25,13 +24,13 @@ export function exploreRoute(options: RouteOptions): Route {
   const operation: GuardedOperation = {
     ...EXPLORE_TEXT,
     access: { scope: 'explore', tokenIn: 'headers' },
-    handle: exploreHandler(options, new ExploredTables(options.catalogue)),
+    handle: exploreHandler(options),
   };
   return { path: '/api/explore', operations: { POST: operation } };
 }
 
 /** Answers with lines of JSON, each as soon as it is there. */
-function exploreHandler(options: RouteOptions, tables: ExploredTables): GuardedOperation['handle'] {
+function exploreHandler(options: RouteOptions): GuardedOperation['handle'] {
   const { callBodies: bodies, intake, clock, runs } = options;
   return async (request, response, { grant }) => {
     const terms = { bytesMax: EXPLORE_BODY_BYTES_MAX, tenant: toTenant(grant) };
@@ -44,7 +43,7 @@ function exploreHandler(options: RouteOptions, tables: ExploredTables): GuardedO
     const run = beginNamedRun(request, response, runs, grant);
     const signal = goneSignal(response, run?.cancelled);
     const { progress } = run ?? {};
-    const tools = createTools({ ...options, tables, grant, signal, hold, progress });
+    const tools = createTools({ ...options, grant, signal, hold, progress });
     await sendLines(response, explore(explored, source, tools));
   };
 }
@@ -63,8 +62,10 @@ export function findExplored(
 
 /** Runs texts as calls of one token: within its reach, in its turns, and only as long as it listens. */
 export function createTools(
-  parts: Pick<RouteOptions, 'engine' | 'caller' | 'callerQueries' | 'turns' | 'clock'> & {
-    readonly tables: ExploredTables;
+  parts: Pick<
+    RouteOptions,
+    'engine' | 'caller' | 'callerQueries' | 'tables' | 'turns' | 'clock'
+  > & {
     readonly grant: Grant;
     /** Aborted when nobody waits for the answers any more. */
     readonly signal: AbortSignal;

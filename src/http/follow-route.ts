@@ -8,7 +8,6 @@ import {
   toReach,
 } from '../access/grant.ts';
 import { toTenant } from '../access/tenant.ts';
-import { ExploredTables } from '../call/explored-tables.ts';
 import { parseIsoTimestampUs } from '../definition/iso-timestamp.ts';
 import type { ParameterTexts } from '../definition/parameters.ts';
 import { unknownSource } from '../doors/post-address.ts';
@@ -99,7 +98,6 @@ export const FOLLOW_TEXT: OperationText = {
 /** Follows a source. The path's parameter is its name or id. */
 export function followHandler(options: RouteOptions): GuardedOperation['handle'] {
   const { intake, followers, tokens } = options;
-  const tables = new ExploredTables(options.catalogue);
   return async (request, response, { grant, query }) => {
     const name = pathParameter(request);
     const source = intake.findSource(name);
@@ -112,7 +110,7 @@ export function followHandler(options: RouteOptions): GuardedOperation['handle']
     const start = parseStart(request, query, { source, grant, sinceUs, followers });
     const search = oneText(query, 'search') ?? '';
     const signal = goneSignal(response);
-    const conditions = await findConditions(search, source, { ...options, tables, grant, signal });
+    const conditions = await findConditions(search, source, { ...options, grant, signal });
     if (request.method === 'HEAD') {
       response.setHeader('Content-Type', 'text/event-stream; charset=utf-8');
       response.end();

@@ -2,20 +2,17 @@ import type { Request, Response } from 'express';
 import { must } from '../../engine/assert.ts';
 import { authorizePlan, toReach } from '../access/grant.ts';
 import { ANSWER_FORMATS, type AnswerFormat, JSON_FORMAT } from '../call/answer-format.ts';
-import { ExploredTables } from '../call/explored-tables.ts';
+import type { ExploredTables } from '../call/explored-tables.ts';
 import { readValues } from '../call/sent-parameters.ts';
 import { QUERY_TEXT } from '../openapi/query-text.ts';
-import type { BodyReader } from './body.ts';
 import { isAsked } from './explain-route.ts';
-import { answerCall, type CallParts, chooseFormat, type ReadCall } from './read-call.ts';
+import { answerCall, chooseFormat, type ReadCall } from './read-call.ts';
 import type { Bearer, GuardedOperation, Route } from './route.ts';
 import type { RouteOptions } from './routes.ts';
 import { readSentQuery, type SentQuery } from './sent-query.ts';
 
 /** Routes that run SQL which is no definition's. */
 export function queryRoutes(options: RouteOptions): readonly Route[] {
-  const { catalogue, callBodies: bodies } = options;
-  const tables = new ExploredTables(catalogue);
   const formats = [undefined, ...ANSWER_FORMATS];
   return formats.map((pathFormat) => ({
     path: pathFormat === undefined ? '/api/query' : `/api/query.${pathFormat.name}`,
@@ -23,7 +20,7 @@ export function queryRoutes(options: RouteOptions): readonly Route[] {
       POST: {
         ...QUERY_TEXT,
         access: { scope: 'explore', tokenIn: 'headers' },
-        handle: queryHandler({ ...options, bodies, tables, pathFormat }),
+        handle: queryHandler({ ...options, pathFormat }),
       },
     },
   }));
@@ -31,13 +28,9 @@ export function queryRoutes(options: RouteOptions): readonly Route[] {
 
 /** Runs the query of a request. */
 function queryHandler(
-  options: CallParts & {
-    readonly bodies: BodyReader;
-    readonly tables: ExploredTables;
-    readonly pathFormat: AnswerFormat | undefined;
-  },
+  options: RouteOptions & { readonly pathFormat: AnswerFormat | undefined },
 ): GuardedOperation['handle'] {
-  const { bodies, clock, tables, pathFormat } = options;
+  const { callBodies: bodies, clock, tables, pathFormat } = options;
   return async (request, response, bearer) => {
     const { grant } = bearer;
     const { isExplained, format } = readManner(request, response, bearer, pathFormat);

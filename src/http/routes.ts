@@ -1,5 +1,6 @@
 import { isUuid } from '../../ingest/source.ts';
 import { findCalled } from '../call/called-endpoint.ts';
+import type { ExploredTables } from '../call/explored-tables.ts';
 import type { NamedRuns } from '../call/named-runs.ts';
 import { readPageFiles } from '../console/page-files.ts';
 import { doorRoutes, LOG_PATHS, recordPosts } from '../doors/doors.ts';
@@ -51,6 +52,8 @@ export type RouteOptions = AppOptions & {
   readonly turns: WorkTurns;
   /** Calls under way that their callers have named. */
   readonly runs: NamedRuns;
+  /** What the SQL of tokens with the scope `explore` may name. */
+  readonly tables: ExploredTables;
   /** The version of the service. */
   readonly version: string;
 };

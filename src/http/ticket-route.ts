@@ -5,7 +5,6 @@ import { authorizeProject, type Grant } from '../access/grant.ts';
 import { toTenant } from '../access/tenant.ts';
 import { ANSWER_FORMATS, type AnswerFormat } from '../call/answer-format.ts';
 import { type DownloadTicket, DownloadTickets } from '../call/download-tickets.ts';
-import { ExploredTables } from '../call/explored-tables.ts';
 import type { NamedRun } from '../call/named-runs.ts';
 import { readValues } from '../call/sent-parameters.ts';
 import { echoValue, formatChoices } from '../echo.ts';
@@ -38,16 +37,12 @@ type Download = { readonly format: AnswerFormat } & (
   | { readonly explored: ExploreRequest }
 );
 
-type TicketParts = RouteOptions & {
-  readonly tables: ExploredTables;
-  readonly tickets: DownloadTickets<Download>;
-};
+type TicketParts = RouteOptions & { readonly tickets: DownloadTickets<Download> };
 
 /** Routes of downloads that a browser does by itself: the ticket is made with a token, and used without. */
 export function ticketRoutes(options: RouteOptions): readonly Route[] {
-  const tables = new ExploredTables(options.catalogue);
   const tickets = new DownloadTickets<Download>(() => options.clock.wallMs());
-  const parts: TicketParts = { ...options, tables, tickets };
+  const parts: TicketParts = { ...options, tickets };
   const making: GuardedOperation = {
     ...TICKET_TEXT,
     access: { scope: 'explore', tokenIn: 'headers' },
