@@ -118,7 +118,10 @@ export class FieldTree {
     visit(this.#root, roots);
   }
 
-  /** Adds a value; false where it is of no field that is told. */
+  /**
+   * Counts a field in `rowCount` rows. Returns whether it did: not for a token without a value, nor for a new field
+   * beyond FIELD_PATHS_MAX.
+   */
   #count(node: FieldNode, kind: number, rowCount: number): boolean {
     const fieldKind = KINDS[kind];
     if (fieldKind === undefined) return false;

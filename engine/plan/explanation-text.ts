@@ -13,8 +13,8 @@ export function explanationText(explanation: QueryExplanation, name: string): st
   const clock = `  now ${formatDatetime(query.nowUs)} UTC, at most ${count(query.rowsMax)} rows`;
   return [
     ...section(`query ${name}`, [...parameters, clock]),
-    ...section('logical plan, as the text says it', planLines(logical)),
-    ...section('optimised, for these parameters and this time', planLines(optimized)),
+    ...section('logical plan, from the SQL text', planLines(logical)),
+    ...section('optimized plan, for these parameters and this time', planLines(optimized)),
     ...section('physical plan', physicalLines(explanation)),
     ...(run === undefined ? [] : section('run', runLines(run))),
   ].join('\n');
@@ -53,17 +53,17 @@ function runLines(run: RunExplanation): readonly string[] {
   const fromMemo = run.scans.reduce((total, { rowsFromMemo }) => total + rowsFromMemo, 0);
   const scanned = run.scans.reduce((total, { rowsScanned }) => total + rowsScanned, 0);
   const skipped = run.scans.reduce((total, { rowsSkipped }) => total + rowsSkipped, 0);
-  const withoutText = skipped === 0 ? '' : `, ${count(skipped)} skipped without a look`;
+  const withoutText = skipped === 0 ? '' : `, ${count(skipped)} skipped without reading`;
   const threads =
     run.fragmentCount < 2
       ? 'one, from scan to answer'
-      : `${run.fragmentCount} side by side, then one that combines; the times above are their sums`;
+      : `${run.fragmentCount} in parallel, then one that combines their results; the times above are sums over all tasks`;
   return [
-    `  answer   ${count(run.rowCount)} ${run.rowCount === 1 ? 'row' : 'rows'}, not kept`,
-    `  rows     ${count(scanned)} scanned, ${count(fromMemo)} from memo${withoutText}`,
+    `  answer   ${count(run.rowCount)} ${run.rowCount === 1 ? 'row' : 'rows'}, not cached`,
+    `  rows     ${count(scanned)} scanned, ${count(fromMemo)} from cached partial results${withoutText}`,
     `  tasks    ${threads}`,
     `  time     plan ${milliseconds(run.planMs)}, queue ${milliseconds(run.queueMs)}, run ${milliseconds(run.runMs)}`,
-    `  of it    operators ${milliseconds(operatorsMs)}, writing the answer ${milliseconds(run.answerMs)}, the rest ${milliseconds(run.otherMs)}`,
+    `  of run   operators ${milliseconds(operatorsMs)}, writing the answer ${milliseconds(run.answerMs)}, other work ${milliseconds(run.otherMs)}`,
   ];
 }
 

@@ -47,7 +47,7 @@ export type RunExplanation = {
   readonly fragmentCount: number;
 };
 
-/** Counts of whole segments tell of rows of others: they are absent where the run may not read these. */
+/** Counts of whole segments include rows of others: they are absent where the run may not read these. */
 type ScanExplanation = OwnCounts & Partial<SegmentCounts> & { readonly source: string };
 
 type OwnCounts = Pick<ScanProfile, 'rowsScanned' | 'rowsFromMemo' | 'rowsSkipped' | 'floorUs'>;
@@ -152,13 +152,13 @@ function scanFacts(scan: ScanExplanation): PlanTree['facts'] {
   if (whole !== undefined) facts.push(['segments', segmentWords(whole)]);
   const among =
     whole === undefined ? '' : `, of ${count(whole.segmentRowCount)} in the segments read`;
-  facts.push(['rows', `${count(scan.rowsScanned)} looked at${among}`]);
+  facts.push(['rows', `${count(scan.rowsScanned)} scanned${among}`]);
   if (scan.rowsSkipped > 0) {
     facts.push(['skipped', `${count(scan.rowsSkipped)} rows of blocks without a text`]);
   }
-  facts.push(['memo', `${count(scan.rowsFromMemo)} rows remembered`]);
+  facts.push(['memo', `${count(scan.rowsFromMemo)} rows from cached partial results`]);
   if (scan.floorUs !== undefined) {
-    facts.push(['floor', `older than ${formatDatetime(scan.floorUs)} was not wanted in the end`]);
+    facts.push(['floor', `rows older than ${formatDatetime(scan.floorUs)} were not needed`]);
   }
   return facts;
 }
@@ -174,7 +174,7 @@ function segmentWords(scan: SegmentCounts): string {
     `${count(scan.segmentsSkippedByTime)} skipped by time`,
     `${count(scan.segmentsSkippedByProject)} skipped by project`,
     `${count(scan.segmentsSkipped)} skipped in the scan`,
-    ...(rememberedCount > 0 ? [`${count(rememberedCount)} remembered`] : []),
+    ...(rememberedCount > 0 ? [`${count(rememberedCount)} from cached partial results`] : []),
     ...(notReached > 0 ? [`${count(notReached)} not reached`] : []),
     `${count(read)} read (${count(scan.openCount)} open, ${count(scan.sealedCount)} sealed)`,
   ].join(', ');

@@ -39,7 +39,7 @@ export function logicalOperatorText(plan: LogicalPlan, text: ExpressionText): Op
   }
 }
 
-/** One operator of a physical plan, not its inputs. What a scan does is told by its facts. */
+/** One operator of a physical plan, not its inputs. The facts of a scan say what it does. */
 export function physicalOperatorText(plan: PhysicalPlan, text: ExpressionText): OperatorText {
   switch (plan.op) {
     case 'scan':

@@ -74,14 +74,14 @@ test('explain=true answers a call with a text in sections', async () => {
   const titles = text.split('\n').filter((line) => /^\S/.test(line));
   assert.deepEqual(titles, [
     'query functions.invocation-stats',
-    'logical plan, as the text says it',
-    'optimised, for these parameters and this time',
+    'logical plan, from the SQL text',
+    'optimized plan, for these parameters and this time',
     'physical plan',
     'run',
   ]);
   assert.match(text, /^ {2}@interval = '1hr'$/m);
   assert.match(text, /^ {2}now 2026-01-15 12:00:00 UTC, at most 1,000 rows$/m);
-  assert.match(text, /^ {2}rows {5}4 scanned, 0 from memo$/m);
+  assert.match(text, /^ {2}rows {5}4 scanned, 0 from cached partial results$/m);
 });
 
 test('each operator shows its rows, and the scan what it skipped', async () => {
@@ -170,7 +170,7 @@ test('the command shows the explanation of the running service', async () => {
   const { status, out, err } = await command([...WORDS, '--url', service.url]);
   assert.deepEqual([status, err], [0, '']);
   assert.match(out, /^query functions\.invocation-stats$/m);
-  assert.match(out, /4 scanned, 0 from memo/);
+  assert.match(out, /4 scanned, 0 from cached partial results/);
 });
 
 test('the command shows the same as JSON', async () => {
