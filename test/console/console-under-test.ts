@@ -1,11 +1,35 @@
 import assert from 'node:assert/strict';
+import { fuzzSeed } from '../fuzz/seed.ts';
+import { budgetOf } from '../support/budget.ts';
 import { ServiceUnderTest, TOKEN } from '../support/service-under-test.ts';
-import { axeProgram, type Browser, launchBrowser, type Page } from './playwright.ts';
+import {
+  axeProgram,
+  type Browser,
+  type BrowserContext,
+  launchBrowser,
+  type Page,
+} from './playwright.ts';
 
 /** Milliseconds that a person would wait, on a machine that is busy. */
 const PATIENCE_MS = 20_000;
 
 const WIDTHS: Readonly<Record<number, number>> = { 360: 740, 1280: 800, 3840: 2160 };
+
+/** What a page may look like: each width in both colour schemes. Of two neighbours one has each scheme or width. */
+const ALL_LOOKS = [
+  { width: 360, colorScheme: 'light' },
+  { width: 360, colorScheme: 'dark' },
+  { width: 1280, colorScheme: 'dark' },
+  { width: 1280, colorScheme: 'light' },
+  { width: 3840, colorScheme: 'light' },
+  { width: 3840, colorScheme: 'dark' },
+] as const;
+
+/** With a step of 2 each width is seen once, and both colour schemes are. */
+const LOOK_STEP = budgetOf('WEIR_CONSOLE_LOOK_STEP', { fast: 2, all: 1 });
+
+/** What each view must fit; a run that looks at a part of them begins where the seed says. */
+export const LOOKS = ALL_LOOKS.filter((_, index) => index % LOOK_STEP === fuzzSeed() % LOOK_STEP);
 
 export type PageOptions = {
   /** 1280 unless given; 360, 1280 and 3840 are those that the page is made for. */
@@ -28,6 +52,7 @@ export class ConsoleUnderTest {
   readonly service: ServiceUnderTest;
   readonly #browser: Browser;
   readonly #wrongs: string[] = [];
+  #contexts: BrowserContext[] = [];
 
   private constructor(service: ServiceUnderTest, browser: Browser) {
     this.service = service;
@@ -54,6 +79,7 @@ export class ConsoleUnderTest {
       reducedMotion: 'reduce',
       acceptDownloads: true,
     });
+    this.#contexts.push(context);
     context.setDefaultTimeout(PATIENCE_MS);
     await context.grantPermissions(['clipboard-read', 'clipboard-write']);
     const page = await context.newPage();
@@ -63,6 +89,13 @@ export class ConsoleUnderTest {
       fragment === '' ? `#${link}` : `${fragment}${fragment.includes('?') ? '&' : '?'}${link}`;
     await page.goto(`${base}/${hash}`);
     return page;
+  }
+
+  /** Closes what is open: a page that nobody looks at any more goes on asking and drawing. */
+  async closePages(): Promise<void> {
+    const contexts = this.#contexts;
+    this.#contexts = [];
+    await Promise.all(contexts.map((context) => context.close()));
   }
 
   async #watch(page: Page): Promise<void> {
@@ -100,10 +133,10 @@ export class ConsoleUnderTest {
 export async function checkAccessible(page: Page): Promise<void> {
   const loading = page.locator('.loading');
   while ((await loading.count()) > 0) await loading.first().waitFor({ state: 'hidden' });
-  await page.evaluate(axeProgram());
+  if (!(await page.evaluate<boolean>("'axe' in window"))) await page.evaluate(axeProgram());
   const found = await page.evaluate<
     readonly { id: string; nodes: { html: string; failureSummary: string }[] }[]
-  >('axe.run(document).then(({ violations }) => violations)');
+  >("axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations)");
   const told = found.map(
     ({ id, nodes }) =>
       `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`)}`,

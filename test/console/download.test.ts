@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
-import { after, before, suite, test } from 'node:test';
+import { after, afterEach, before, suite, test } from 'node:test';
 import { DEFINITION_ROWS_MAX, DOWNLOAD_PAGE_ROWS, TICKET_MS_MAX } from '../../src/limits.ts';
 import { NOW, us } from '../scripts/script.ts';
 import { makeToken } from '../support/granted.ts';
 import { parseCsv } from '../support/parse-csv.ts';
-import { ConsoleUnderTest, checkAccessible, checkFits } from './console-under-test.ts';
+import { ConsoleUnderTest, checkAccessible, checkFits, LOOKS } from './console-under-test.ts';
 import { DownloadGate } from './download-gate.ts';
 import { missingBrowser, type Page } from './playwright.ts';
 
@@ -90,6 +90,8 @@ suite('a download in the console', { skip: missingBrowser() }, () => {
     await gate.close();
     await weir.close();
   });
+
+  afterEach(() => weir.closePages());
 
   /** Begins a download that stays amid its way. */
   const beginHeld = async (page: Page): Promise<void> => {
@@ -254,23 +256,20 @@ suite('a download in the console', { skip: missingBrowser() }, () => {
     await page.getByText('The service does not know this token.').waitFor();
   });
 
-  for (const width of [360, 1280, 3840]) {
-    for (const colorScheme of ['light', 'dark'] as const) {
-      test(`fits and can be used by everybody: ${width} pixels, ${colorScheme}`, async () => {
-        const page = await openHeld({ width, colorScheme });
-        await openDialog(page);
-        await checkFits(page);
-        await checkAccessible(page);
-        await page.keyboard.press('Escape');
-        await beginHeld(page);
-        await checkFits(page);
-        await checkAccessible(page);
-        await buttonOf(page, 'Cancel').click();
-        await dialogOf(page).getByText('Cancelled').waitFor();
-        await checkFits(page);
-        await checkAccessible(page);
-        await page.close();
-      });
-    }
+  for (const { width, colorScheme } of LOOKS) {
+    test(`fits and can be used by everybody: ${width} pixels, ${colorScheme}`, async () => {
+      const page = await openHeld({ width, colorScheme });
+      await openDialog(page);
+      await checkFits(page);
+      await checkAccessible(page);
+      await page.keyboard.press('Escape');
+      await beginHeld(page);
+      await checkFits(page);
+      await checkAccessible(page);
+      await buttonOf(page, 'Cancel').click();
+      await dialogOf(page).getByText('Cancelled').waitFor();
+      await checkFits(page);
+      await checkAccessible(page);
+    });
   }
 });

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, suite, test } from 'node:test';
+import { after, afterEach, before, suite, test } from 'node:test';
 import { NOW, us } from '../scripts/script.ts';
 import { TOKEN } from '../support/service-under-test.ts';
-import { ConsoleUnderTest, checkAccessible, checkFits } from './console-under-test.ts';
+import { ConsoleUnderTest, checkAccessible, checkFits, LOOKS } from './console-under-test.ts';
 import { missingBrowser, type Page } from './playwright.ts';
 
 const NOW_US = us(NOW);
@@ -40,6 +40,8 @@ suite('endpoints in the console', { skip: missingBrowser() }, () => {
     await weir.close();
     await rm(folder, { recursive: true });
   });
+
+  afterEach(() => weir.closePages());
 
   const make = async (name: string): Promise<void> => {
     const parameters = [
@@ -322,20 +324,18 @@ suite('endpoints in the console', { skip: missingBrowser() }, () => {
 
   test('fits and can be used by everybody, at each width, dark and light', async () => {
     await make('events.seen');
-    for (const width of [360, 1280, 3840]) {
-      for (const colorScheme of ['light', 'dark'] as const) {
-        const fragment = '#/endpoints?endpoint=events.seen&p.project=alpha&called=1';
-        const page = await weir.open({ width, colorScheme, fragment });
-        await page.getByText('3 rows').waitFor();
-        for (const tab of ['Rows', 'Chart', 'Use it in code', 'SQL']) {
-          await page.getByRole('tab', { name: tab }).click();
-          if (tab === 'SQL') await page.getByLabel('SQL of events.seen').waitFor();
-          await page.locator('.loading').waitFor({ state: 'hidden' });
-          await checkFits(page);
-          await checkAccessible(page);
-        }
-        await page.close();
+    for (const { width, colorScheme } of LOOKS) {
+      const fragment = '#/endpoints?endpoint=events.seen&p.project=alpha&called=1';
+      const page = await weir.open({ width, colorScheme, fragment });
+      await page.getByText('3 rows').waitFor();
+      for (const tab of ['Rows', 'Chart', 'Use it in code', 'SQL']) {
+        await page.getByRole('tab', { name: tab }).click();
+        if (tab === 'SQL') await page.getByLabel('SQL of events.seen').waitFor();
+        await page.locator('.loading').waitFor({ state: 'hidden' });
+        await checkFits(page);
+        await checkAccessible(page);
       }
+      await page.close();
     }
   });
 });

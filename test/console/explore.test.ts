@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { after, before, suite, test } from 'node:test';
+import { after, afterEach, before, suite, test } from 'node:test';
 import { NOW, us } from '../scripts/script.ts';
-import { ConsoleUnderTest, checkAccessible, checkFits } from './console-under-test.ts';
+import { ConsoleUnderTest, checkAccessible, checkFits, LOOKS } from './console-under-test.ts';
 import { missingBrowser, type Page } from './playwright.ts';
 
 const NOW_US = us(NOW);
@@ -104,6 +104,8 @@ suite('exploring events in the console', { skip: missingBrowser() }, () => {
   });
 
   after(() => weir.close());
+
+  afterEach(() => weir.closePages());
 
   test('is the first view, and opens the source with the most events', async () => {
     const page = await weir.open();
@@ -428,17 +430,14 @@ suite('exploring events in the console', { skip: missingBrowser() }, () => {
     weir.checkWrongs();
   });
 
-  for (const width of [360, 1280, 3840]) {
-    for (const colorScheme of ['light', 'dark'] as const) {
-      test(`fits and can be used by everybody: ${width} pixels, ${colorScheme}`, async () => {
-        const fragment = fragmentOf({ by: 'metadata.level', columns: 'metadata.request.path' });
-        const page = await weir.open({ width, colorScheme, fragment });
-        await page.locator('.histogram-legend').getByText('error').waitFor();
-        await openRecord(page, 'message 1 of the app');
-        await checkFits(page);
-        await checkAccessible(page);
-        await page.close();
-      });
-    }
+  for (const { width, colorScheme } of LOOKS) {
+    test(`fits and can be used by everybody: ${width} pixels, ${colorScheme}`, async () => {
+      const fragment = fragmentOf({ by: 'metadata.level', columns: 'metadata.request.path' });
+      const page = await weir.open({ width, colorScheme, fragment });
+      await page.locator('.histogram-legend').getByText('error').waitFor();
+      await openRecord(page, 'message 1 of the app');
+      await checkFits(page);
+      await checkAccessible(page);
+    });
   }
 });

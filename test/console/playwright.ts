@@ -92,7 +92,7 @@ type Dialog = { message(): string; dismiss(): Promise<void> };
 
 type ConsoleMessage = { type(): string; text(): string };
 
-type BrowserContext = {
+export type BrowserContext = {
   newPage(): Promise<Page>;
   grantPermissions(names: readonly string[]): Promise<void>;
   setDefaultTimeout(ms: number): void;

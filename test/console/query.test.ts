@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { after, before, suite, test } from 'node:test';
+import { after, afterEach, before, suite, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { NOW, us } from '../scripts/script.ts';
-import { ConsoleUnderTest, checkAccessible, checkFits } from './console-under-test.ts';
+import { ConsoleUnderTest, checkAccessible, checkFits, LOOKS } from './console-under-test.ts';
 import { missingBrowser, type Page } from './playwright.ts';
 
 const NOW_US = us(NOW);
@@ -31,6 +31,8 @@ suite('a query in the console', { skip: missingBrowser() }, () => {
   });
 
   after(() => weir.close());
+
+  afterEach(() => weir.closePages());
 
   const run = (page: Page) => page.getByRole('button', { name: 'Run' }).click();
 
@@ -130,20 +132,17 @@ suite('a query in the console', { skip: missingBrowser() }, () => {
     await page.getByText('Your token may not open this view').waitFor();
   });
 
-  for (const width of [360, 1280, 3840]) {
-    for (const colorScheme of ['light', 'dark'] as const) {
-      test(`fits and can be used by everybody: ${width} pixels, ${colorScheme}`, async () => {
-        const fragment = fragmentOf(BY_MINUTE, { 'p.project': 'STRING:alpha' });
-        const page = await weir.open({ width, colorScheme, fragment });
-        await run(page);
-        for (const tab of ['3 rows', 'Chart', 'Plan']) {
-          await page.getByRole('tab', { name: tab }).click();
-          await page.locator('.loading').waitFor({ state: 'hidden' });
-          await checkFits(page);
-          await checkAccessible(page);
-        }
-        await page.close();
-      });
-    }
+  for (const { width, colorScheme } of LOOKS) {
+    test(`fits and can be used by everybody: ${width} pixels, ${colorScheme}`, async () => {
+      const fragment = fragmentOf(BY_MINUTE, { 'p.project': 'STRING:alpha' });
+      const page = await weir.open({ width, colorScheme, fragment });
+      await run(page);
+      for (const tab of ['3 rows', 'Chart', 'Plan']) {
+        await page.getByRole('tab', { name: tab }).click();
+        await page.locator('.loading').waitFor({ state: 'hidden' });
+        await checkFits(page);
+        await checkAccessible(page);
+      }
+    });
   }
 });

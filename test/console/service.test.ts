@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { after, before, suite, test } from 'node:test';
+import { after, afterEach, before, suite, test } from 'node:test';
 import { NOW, us } from '../scripts/script.ts';
-import { ConsoleUnderTest, checkAccessible, checkFits } from './console-under-test.ts';
+import { ConsoleUnderTest, checkAccessible, checkFits, LOOKS } from './console-under-test.ts';
 import { missingBrowser } from './playwright.ts';
 
 const NOW_US = us(NOW);
@@ -20,6 +20,8 @@ suite('the service in the console', { skip: missingBrowser() }, () => {
   });
 
   after(() => weir.close());
+
+  afterEach(() => weir.closePages());
 
   test('shows what sources hold and how saved queries are called', async () => {
     const page = await weir.open({ fragment: '#/service' });
@@ -66,19 +68,17 @@ suite('the service in the console', { skip: missingBrowser() }, () => {
     assert.equal(await page.getByRole('link', { name: 'Service' }).count(), 0);
   });
 
-  for (const width of [360, 1280, 3840]) {
-    for (const colorScheme of ['light', 'dark'] as const) {
-      test(`fits and can be used by everybody: ${width} pixels, ${colorScheme}`, async () => {
-        for (const tab of ['overview', 'posts', 'tokens']) {
-          const fragment = `#/service?tab=${tab}`;
-          const page = await weir.open({ width, colorScheme, fragment });
-          await page.locator('.service .tab-panel > *').first().waitFor();
-          await page.locator('.loading').waitFor({ state: 'hidden' });
-          await checkFits(page);
-          await checkAccessible(page);
-          await page.close();
-        }
-      });
-    }
+  for (const { width, colorScheme } of LOOKS) {
+    test(`fits and can be used by everybody: ${width} pixels, ${colorScheme}`, async () => {
+      for (const tab of ['overview', 'posts', 'tokens']) {
+        const fragment = `#/service?tab=${tab}`;
+        const page = await weir.open({ width, colorScheme, fragment });
+        await page.locator('.service .tab-panel > *').first().waitFor();
+        await page.locator('.loading').waitFor({ state: 'hidden' });
+        await checkFits(page);
+        await checkAccessible(page);
+        await page.close();
+      }
+    });
   }
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { after, before, suite, test } from 'node:test';
+import { after, afterEach, before, suite, test } from 'node:test';
 import { TOKEN } from '../support/service-under-test.ts';
-import { ConsoleUnderTest, checkAccessible, checkFits } from './console-under-test.ts';
+import { ConsoleUnderTest, checkAccessible, checkFits, LOOKS } from './console-under-test.ts';
 import { missingBrowser } from './playwright.ts';
 
 suite('the shell of the console', { skip: missingBrowser() }, () => {
@@ -12,6 +12,8 @@ suite('the shell of the console', { skip: missingBrowser() }, () => {
   });
 
   after(() => weir.close());
+
+  afterEach(() => weir.closePages());
 
   test('asks for a token once, tells a wrong one, and opens with a right one', async () => {
     const page = await weir.open({ token: undefined });
@@ -89,14 +91,12 @@ suite('the shell of the console', { skip: missingBrowser() }, () => {
     await checkAccessible(page);
   });
 
-  for (const width of [360, 1280, 3840]) {
-    for (const colorScheme of ['light', 'dark'] as const) {
-      test(`fits ${width} pixels, ${colorScheme}`, async () => {
-        const page = await weir.open({ width, colorScheme });
-        await page.getByRole('navigation', { name: 'Views' }).waitFor();
-        await checkFits(page);
-        await checkAccessible(page);
-      });
-    }
+  for (const { width, colorScheme } of LOOKS) {
+    test(`fits ${width} pixels, ${colorScheme}`, async () => {
+      const page = await weir.open({ width, colorScheme });
+      await page.getByRole('navigation', { name: 'Views' }).waitFor();
+      await checkFits(page);
+      await checkAccessible(page);
+    });
   }
 });
