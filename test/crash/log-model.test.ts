@@ -8,7 +8,7 @@ import { liveAndCrash } from './log-model.ts';
 import { progressOf } from './progress.ts';
 
 /** `WEIR_CRASH_STATES=100000` is the long form. */
-const STATES = budgetOf('WEIR_CRASH_STATES', { fast: 100, all: 3_000 });
+const STATES = budgetOf('WEIR_CRASH_STATES', { fast: 100, all: 1_000 });
 /** States that one life with its crashes gives, at the least. */
 const STATES_PER_RUN = 3;
 
