@@ -47,7 +47,7 @@ import {
   type PhysicalTop,
   type PhysicalWindow,
 } from './physical-plan.ts';
-import { groupingBelow, rowInputsOf, rowWiseScanOf } from './physical-walk.ts';
+import { groupingBelow, makesTexts, rowInputsOf, rowWiseScanOf } from './physical-walk.ts';
 import type { PlanProfiler } from './plan-profile.ts';
 import { type Functions, PreparedPlan, type PreparedTexts } from './prepared-plan.ts';
 import { frameOf, windowRunOf } from './window-call.ts';
@@ -204,7 +204,7 @@ class Execution {
   readonly #outer: OuterRows | undefined;
   /** Set while the rows of a newest-first scan flow to the top rows that bound it. */
   #floorUs: (() => number | undefined) | undefined;
-  /** The scan whose rows go to a grouping as they come: in larger chunks, for nobody keeps them. */
+  /** The scan whose rows go to a grouping as they come: in larger chunks, for nobody keeps them, nor makes texts of them. */
   #groupedScan: PhysicalScan | undefined;
   #orderedGroups: OrderedGroups | undefined;
   /** Of the chunk on its way up from a scan with a project: whether all its events are known to be of it. */
@@ -300,7 +300,8 @@ class Execution {
    * the first of that order may be incomplete, or left out.
    */
   group(plan: Breaker, leading?: Leading): AggregateSink {
-    const { keys, aggregates } = this.#prepared(plan, () => ({
+    const { keys, aggregates, groupedScan } = this.#prepared(plan, () => ({
+      groupedScan: makesTexts(plan) ? undefined : rowWiseScanOf(plan.input),
       keys: plan.keys.map(({ column, expression }) => ({
         expression: this.#compile(expression, plan.input),
         type: column.type,
@@ -316,7 +317,7 @@ class Execution {
     const isOfAll = leading === undefined || replacement !== undefined;
     const rows = isOfAll ? new AggregateSink(options) : new LeadingGroups(options, leading);
     if (replacement === undefined || replacement.isBeside === true) {
-      this.#groupedScan = rowWiseScanOf(plan.input);
+      this.#groupedScan = groupedScan;
       this.drive(plan.input, rows);
     }
     const groups = rows instanceof LeadingGroups ? rows.groups() : rows;

@@ -1,3 +1,4 @@
+import type { SqlType } from '../column/type.ts';
 import { rowExpressionsOf } from './aggregate-call.ts';
 import type { Apply, Expression } from './expression.ts';
 import { appliesIn, someNode } from './expression-walk.ts';
@@ -103,6 +104,19 @@ export function rowWiseScanOf(plan: PhysicalPlan): PhysicalScan | undefined {
       return undefined;
   }
 }
+
+/**
+ * Whether some expression of a plan makes texts or lists of its rows: those of one chunk live at a time, so of a large one
+ * V8 would move all of them about.
+ */
+export function makesTexts(plan: PhysicalPlan): boolean {
+  return someExpression(
+    plan,
+    ({ op, type }) => (op === 'call' || op === 'cast') && TEXTS.has(type.kind),
+  );
+}
+
+const TEXTS: ReadonlySet<SqlType['kind']> = new Set(['STRING', 'BYTES', 'JSON', 'ARRAY']);
 
 /** The grouping whose rows a plan passes on as they are. */
 export function groupingBelow(plan: PhysicalPlan): Breaker | undefined {
