@@ -114,11 +114,11 @@ function checkSizes(): void {
   }
   const allBytes = sum(sizes.keys());
   const firstBytes = sum(first);
-  const told = `${firstBytes} bytes before the first rows, of ${FIRST_BYTES_MAX}; ${allBytes} in all, of ${ALL_BYTES_MAX}`;
+  const summary = `${firstBytes} bytes before the first rows, of ${FIRST_BYTES_MAX}; ${allBytes} in all, of ${ALL_BYTES_MAX}`;
   if (firstBytes > FIRST_BYTES_MAX || allBytes > ALL_BYTES_MAX) {
-    throw new Error(`the page is too large: ${told}`);
+    throw new Error(`the page is too large: ${summary}`);
   }
-  process.stdout.write(`console: ${told}\n`);
+  process.stdout.write(`console: ${summary}\n`);
 }
 
 function sum(names: Iterable<string>): number {

@@ -204,7 +204,7 @@ suite('a download in the console', { skip: missingBrowser() }, () => {
     const [download] = await Promise.all([page.waitForEvent('download'), beginHeld(page)]);
     await checkAccessible(page);
     await buttonOf(page, 'Cancel').click();
-    await dialogOf(page).getByText('Cancelled: the file is not whole.').waitFor();
+    await dialogOf(page).getByText('Cancelled: the file is incomplete.').waitFor();
     gate.release();
     assert.ok((await download.failure()) !== null, 'the service has broken it off');
     await buttonOf(page, 'Download again').waitFor();
@@ -229,7 +229,7 @@ suite('a download in the console', { skip: missingBrowser() }, () => {
     gate.breakOff();
     await page
       .getByRole('alert')
-      .filter({ hasText: 'The file is missing or not whole: the connection broke off' })
+      .filter({ hasText: 'The file is missing or incomplete: the connection broke off' })
       .waitFor();
     await checkAccessible(page);
   });

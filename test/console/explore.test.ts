@@ -276,15 +276,15 @@ suite('exploring events in the console', { skip: missingBrowser() }, () => {
     await rowOf(page, 'the first one').waitFor();
     await checkAccessible(page);
     await rowOf(page, 'the first one').locator('.event-line').click();
-    await page.getByText('stands still, nothing new yet').waitFor();
+    await page.getByText('paused, nothing new yet').waitFor();
     await post('the second one');
-    await page.getByText('stands still, 1 new').waitFor();
+    await page.getByText('paused, 1 new').waitFor();
     assert.equal(await page.getByText('the second one').count(), 0);
     await page.keyboard.press('p');
     await rowOf(page, 'the second one').waitFor();
     await page.keyboard.press('p');
     await post('the third one');
-    await page.getByText('stands still, 1 new').waitFor();
+    await page.getByText('paused, 1 new').waitFor();
     await page.getByRole('button', { name: 'Go on' }).click();
     await rowOf(page, 'the third one').waitFor();
     assert.deepEqual(await messages(page).allInnerTexts(), [

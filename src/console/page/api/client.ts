@@ -1,7 +1,7 @@
 import { token } from '../state/token.ts';
 
-/** What the service says of a failure. */
-type Told = {
+/** The members of an error in an answer of the service. */
+type FailureDetails = {
   readonly code?: string;
   readonly message?: string;
   readonly line?: number;
@@ -17,13 +17,13 @@ export class ApiError extends Error {
   readonly status: number;
   /** The code of the service; `unreachable` where no answer came, `cancelled` where nobody waits for it. */
   readonly code: string;
-  readonly told: Told;
+  readonly details: FailureDetails;
 
-  constructor(status: number, told: Told) {
-    super(told.message ?? `the service answered with the status ${status}`);
+  constructor(status: number, details: FailureDetails) {
+    super(details.message ?? `the service answered with the status ${status}`);
     this.status = status;
-    this.code = told.code ?? 'unknown';
-    this.told = told;
+    this.code = details.code ?? 'unknown';
+    this.details = details;
   }
 
   /** Any error as one of a call. */
@@ -108,9 +108,9 @@ export async function ask<T>(path: string, asked: Asked = {}): Promise<T> {
   return (await response.json()) as T;
 }
 
-async function readFailure(response: Response): Promise<Told> {
+async function readFailure(response: Response): Promise<FailureDetails> {
   try {
-    const value = (await response.json()) as { error?: Told | string; message?: string };
+    const value = (await response.json()) as { error?: FailureDetails | string; message?: string };
     const { error } = value;
     if (typeof error === 'string') return { message: error };
     if (error !== undefined) return error;

@@ -40,7 +40,7 @@ export async function startDownload(order: DownloadOrder, format: DownloadFormat
   const { result } = await ask<{ readonly result: Ticket }>(path, { method: 'POST', json });
   const link = document.createElement('a');
   link.href = addressOf(ticketPath(result)).href;
-  // With it, an error is a download that fails, and not a page in the place of this one.
+  // Without this attribute, the browser would show an error of the service instead of this page.
   link.download = '';
   link.click();
   return result;

@@ -12,7 +12,7 @@ export type LogEvent = {
   readonly source?: string;
 };
 
-/** What tells an event of a source from all others, and its place in the list. */
+/** Identifies an event of a source, and its place in the list. */
 export type EventKey = Pick<LogEvent, 'timestamp' | 'id'>;
 
 /** What is to be explored, as `POST /api/explore` takes it. */

@@ -68,7 +68,7 @@ export type Explanation = {
   };
 };
 
-/** Runs SQL, and tells how: the rows are dropped. */
+/** Runs SQL and returns the plan with the work of each operator, without the rows. */
 export async function explainQuery(
   sql: string,
   parameters: readonly QueryParameter[],

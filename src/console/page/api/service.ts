@@ -1,6 +1,6 @@
 import { ask, send } from './client.ts';
 
-/** A moment and what happened until then, as `GET /api/service` tells; times in milliseconds. */
+/** A moment and what happened until then, as in `GET /api/service`; times in milliseconds. */
 export type HistoryPoint = {
   readonly at: string;
   readonly seconds: number;

@@ -17,7 +17,7 @@ import { Field, Select } from './field.tsx';
 import { FormError } from './form-error.tsx';
 
 const FORMAT_TEXTS: Readonly<Record<DownloadFormat, readonly [title: string, hint: string]>> = {
-  csv: ['CSV', 'A table with a head line; what is nested is JSON in its column'],
+  csv: ['CSV', 'A table with a header row; nested values are JSON in their column'],
   ndjson: ['Lines of JSON', 'One object in each line'],
 };
 
@@ -136,7 +136,7 @@ function Going(props: {
       </p>
       <progress aria-label="Downloaded" max={1} value={share} />
       <p class="muted download-facts">
-        {state === 'waiting' && 'waiting for its turn'}
+        {state === 'waiting' && 'waiting for a thread'}
         {state === 'running' && `the query has read ${percent} % of its rows`}
         {state === 'sending' && !isOfEvents && 'the answer is being sent'}
         {state === 'sending' &&
@@ -163,11 +163,11 @@ function Ended({ stage, isOfEvents }: { readonly stage: Stage; readonly isOfEven
   const { state, rows_done, truncated_to, error } = stage.progress;
   if (state === 'failed') {
     const message = error?.message ?? 'the connection broke off, or the browser ended the download';
-    return <FormError error={{ message: `The file is missing or not whole: ${message}` }} />;
+    return <FormError error={{ message: `The file is missing or incomplete: ${message}` }} />;
   }
   return (
     <p role="status">
-      {state === 'cancelled' && 'Cancelled: the file is not whole.'}
+      {state === 'cancelled' && 'Cancelled: the file is incomplete.'}
       {state === 'done' &&
         isOfEvents &&
         `Done: ${rows_done.toLocaleString('en')} events were sent.`}

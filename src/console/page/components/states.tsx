@@ -26,7 +26,7 @@ export function Loading({ what = 'Loading' }: { readonly what?: string }) {
 /** A call failed: in the words of the service, with its place and hint. */
 export function Failure(props: { readonly error: ApiError; readonly onRetry?: () => void }) {
   const { error, onRetry } = props;
-  const { line, column, hint } = error.told;
+  const { line, column, hint } = error.details;
   return (
     <div class={`state ${error.isRefused ? 'refused' : 'failed'}`} role="alert">
       <p class="state-title">{titleOf(error)}</p>

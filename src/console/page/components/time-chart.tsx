@@ -93,7 +93,7 @@ function chartOptions(
   };
 }
 
-/** As much of each time as tells it from the one before: the day, the minute or the second. */
+/** The part of each time that differs from the time before: the day, the minute or the second. */
 function formatTimes(times: readonly number[]): string[] {
   const step = times.length < 2 ? 0 : times[1]! - times[0]!;
   return times.map((seconds) => {

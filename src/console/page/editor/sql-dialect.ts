@@ -40,7 +40,7 @@ const WORDS: readonly Completion[] = [
   ...new Set([...KEYWORDS.split(' '), ...TYPES.split(' ')]),
 ].map((word) => ({ label: word.toUpperCase(), type: 'keyword', boost: -1 }));
 
-/** Offers what may stand at the cursor: in backquotes tables alone, after `@` parameters, else all. */
+/** Offers what is valid at the cursor: in backquotes tables alone, after `@` parameters, else all. */
 export function sqlCompletion({ tables, columns, parameters }: SchemaNames): CompletionSource {
   const quoted = tables.map(({ name, kind }) => ({ label: name, detail: kind, type: 'type' }));
   const free: readonly Completion[] = [

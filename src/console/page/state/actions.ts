@@ -13,7 +13,7 @@ export type Action = {
   readonly run: () => void;
 };
 
-/** What can be done at present, by who offers it. The last ones go first. */
+/** The actions at present, by the component that offers them. The last ones come first. */
 const offered = signal<readonly (readonly Action[])[]>([]);
 
 export function listActions(): readonly Action[] {

@@ -1,6 +1,6 @@
 import { computed, signal } from '@preact/signals';
 
-/** The names of the views, as they stand in the fragment. */
+/** The names of the views, as in the fragment. */
 export const VIEW_NAMES = ['explore', 'query', 'endpoints', 'service'] as const;
 
 export type ViewName = (typeof VIEW_NAMES)[number];

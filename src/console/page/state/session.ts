@@ -2,7 +2,7 @@ import { computed, signal } from '@preact/signals';
 import { ApiError, ask } from '../api/client.ts';
 import { forgetToken, keepToken, token } from './token.ts';
 
-/** What the token may do, as `GET /api/token` tells. */
+/** What the token may do, as in `GET /api/token`. */
 type TokenGrant = {
   readonly name: string;
   readonly scopes: readonly string[];

@@ -170,14 +170,14 @@ function EditorTools(props: {
 
 /** Why nothing was changed. */
 function SaveFailure({ error }: { readonly error: ApiError }) {
-  const { line, column, hint } = error.told;
+  const { line, column, hint } = error.details;
   const place = line === undefined ? '' : `Line ${line}, column ${column}: `;
   const message = `${place}${error.message}${hint === undefined ? '' : ` (${hint})`}`;
   return <FormError error={{ message }} />;
 }
 
 function problemOf(error: ApiError | undefined): TextProblem | undefined {
-  const { line, column } = error?.told ?? {};
+  const { line, column } = error?.details ?? {};
   if (error === undefined || line === undefined || column === undefined) return undefined;
   return { line, column, message: error.message };
 }

@@ -20,9 +20,9 @@ export function DeleteDialog(props: {
     try {
       await onDelete();
     } catch (failure) {
-      const told = ApiError.from(failure);
-      if (told.status === 412) onConflict(told);
-      else setError(told);
+      const refusal = ApiError.from(failure);
+      if (refusal.status === 412) onConflict(refusal);
+      else setError(refusal);
       return;
     }
     say(`Deleted ${name}`);

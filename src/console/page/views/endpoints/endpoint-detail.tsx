@@ -148,7 +148,7 @@ function CallCode(props: {
   return (
     <div class="call-code">
       <p class="muted">
-        WEIR_TOKEN stands for an access token with the scope query: this page shows none.
+        Set WEIR_TOKEN to an access token with the scope query. This page does not show tokens.
       </p>
       {CALL_LANGUAGES.map((language) => (
         <section key={language}>

@@ -20,7 +20,7 @@ export function levelOf(value: unknown): Level {
   return BAD.test(text) ? 'bad' : WARN.test(text) ? 'warn' : 'plain';
 }
 
-/** The level that an event itself tells. */
+/** The level in the fields of an event. */
 export function eventLevel({ metadata }: LogEvent): Level {
   const record = firstRecord(metadata);
   const records = [record, ...Object.values(record).slice(0, 20).map(firstRecord)];

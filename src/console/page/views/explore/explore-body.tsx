@@ -88,7 +88,7 @@ function LostDays({ days }: { readonly days: readonly number[] }) {
 function Rows({ list, place, onRetry }: BodyProps) {
   const events = list.events.value;
   const failure = list.failure.value;
-  const { parameter } = failure?.told ?? {};
+  const { parameter } = failure?.details ?? {};
   if (!events?.length && failure !== undefined) {
     return parameter === 'search' || parameter === 'from' || parameter === 'to' ? (
       <Empty

@@ -86,7 +86,7 @@ function Explorer({ source, sources }: ExplorerProps) {
     [place.around === undefined],
   );
   const failure = list.failure.value;
-  const parameter = failure?.told.parameter;
+  const parameter = failure?.details.parameter;
   const isAtSearch = parameter === 'search';
   const isAtTime = parameter === 'from' || parameter === 'to';
   const fieldList = <FieldList resource={fields} onRetry={reloadFields} place={place} />;
@@ -148,8 +148,8 @@ function useFields(
   list: EventList,
   round: number,
 ): readonly [Resource<FieldsAnswer>, () => void] {
-  // A search that is wrong has nothing to do with them; a time that is wrong is told once.
-  const isAtSearch = list.failure.value?.told.parameter === 'search';
+  // A search that is wrong has nothing to do with them; a wrong time is shown once.
+  const isAtSearch = list.failure.value?.details.parameter === 'search';
   const isAnswered = list.events.value !== undefined || isAtSearch;
   return useResource(
     (signal) =>

@@ -3,7 +3,7 @@ import type { LogEvent } from '../../api/explore.ts';
 /** A field that has a column. */
 export type EventColumn = { readonly path: string; readonly keys: readonly string[] };
 
-/** Keys that may stand in a path without backticks, as searches of the service have them. */
+/** Keys that a search accepts in a path without backticks. */
 const PLAIN_KEY = /^[\p{L}\p{N}_@$][\p{L}\p{N}_@$-]*$/u;
 
 /** The path of a field as it is typed in a search: keys between dots, odd ones in backticks. */

@@ -7,7 +7,7 @@ export type HistogramSeries = {
   readonly colour: string;
 };
 
-/** One bar: parts that stand on each other, each from a count to a count. */
+/** One bar: a stack of parts, each from a count to a count. */
 export type HistogramBar = {
   readonly start: number;
   readonly count: number;
@@ -59,7 +59,7 @@ function stackParts(
   return { start, count: at, parts };
 }
 
-/** Errors stand at the bottom, where they can be compared, and then all others by name. */
+/** Errors are at the bottom, where they can be compared, and all others above them by name. */
 function nameSeries(buckets: readonly Bucket[]): ReadonlyMap<string, HistogramSeries> {
   const keys = [...new Set(buckets.map(keyOf))].sort(
     (one, other) => rankOf(one) - rankOf(other) || (one < other ? -1 : 1),

@@ -5,7 +5,7 @@ import { askEvents } from '../../api/event-stream.ts';
 import type { LogEvent } from '../../api/explore.ts';
 import type { ExplorePlace } from './explore-place.ts';
 
-/** Events that stay in the list, and those that wait while it stands still. Older ones are in the store. */
+/** Events that stay in the list, and those that wait while it is paused. Older ones are in the store. */
 const SHOWN_MAX = 5_000;
 const WAITING_MAX = 5_000;
 
@@ -27,7 +27,7 @@ export class TailEvents {
   readonly state = signal<TailState>('connecting');
   readonly events = signal<readonly LogEvent[]>([]);
   readonly waitingCount = signal(0);
-  /** Events that came while the list stood still, and for which there was no room. */
+  /** Events that arrived during the pause, and for which there was no room. */
   readonly leftOutCount = signal(0);
   /** Events a second. */
   readonly rate = signal(0);
@@ -61,7 +61,7 @@ export class TailEvents {
     clearInterval(this.#timer);
   }
 
-  /** Has the list stand still, or go on with what waits. */
+  /** Pauses the list, or continues it with the events that wait. */
   hold(isHeld: boolean): void {
     this.#isHeld = isHeld;
     if (!isHeld) this.#show();

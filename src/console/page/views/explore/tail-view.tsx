@@ -8,7 +8,7 @@ import { EventTable } from './event-table.tsx';
 import type { ExplorePlace } from './explore-place.ts';
 import { type TailEvents, useTailEvents } from './tail-events.ts';
 
-/** The events of a source that match the search as they come. The list stands still while somebody reads in it. */
+/** The events of a source that match the search, as they arrive. The list pauses while somebody reads in it. */
 export function TailView({
   source,
   place,
@@ -110,11 +110,13 @@ function TailFacts(props: {
       {isLost && <span class="badge warn">connecting again</span>}
       {isHeld && (
         <span class="badge accent">
-          stands still, {waiting === 0 ? 'nothing new yet' : `${waiting.toLocaleString('en')} new`}
+          paused, {waiting === 0 ? 'nothing new yet' : `${waiting.toLocaleString('en')} new`}
         </span>
       )}
       {leftOut > 0 && (
-        <span class="badge warn">{leftOut.toLocaleString('en')} were left out while it stood</span>
+        <span class="badge warn">
+          {leftOut.toLocaleString('en')} were left out during the pause
+        </span>
       )}
     </p>
   );

@@ -13,7 +13,7 @@ import { useActions } from '../../state/actions.ts';
 import { useResource } from '../../state/resource.ts';
 import { PlanList } from './plan-list.tsx';
 
-/** A query to run; `at` tells one from the next of the same text. */
+/** A query to run. `at` differs between two runs of the same text. */
 export type RunQuery = {
   readonly sql: string;
   readonly parameters: readonly QueryParameter[];
@@ -45,7 +45,7 @@ export function QueryResult(props: {
         if (isOver) return;
         const error = ApiError.from(failure);
         setOutcome({ state: 'failed', error });
-        const { line, column } = error.told;
+        const { line, column } = error.details;
         if (line !== undefined && column !== undefined) {
           onProblem({ line, column, message: error.message });
         }
@@ -60,7 +60,7 @@ export function QueryResult(props: {
     return (
       <Empty title="No query was run yet">
         <p class="muted">
-          Write SQL above and press Ctrl+Enter. Names of sources stand in backquotes.
+          Write SQL above and press Ctrl+Enter. Put names of sources in backquotes.
         </p>
       </Empty>
     );
@@ -135,7 +135,7 @@ function Plan({ run }: { readonly run: RunQuery }) {
     [run],
   );
   return (
-    <Loaded resource={resource} what="Running it once more, measured" onRetry={reload}>
+    <Loaded resource={resource} what="Running the query again to measure it" onRetry={reload}>
       {(explanation) => <PlanList explanation={explanation} />}
     </Loaded>
   );
