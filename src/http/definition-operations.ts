@@ -98,7 +98,7 @@ export function definitionListOperations(options: Options): Route['operations'] 
   const managed = pickManaged(options);
   if (managed === undefined) return { GET: list };
   const create: GuardedOperation = {
-    summary: 'Make a definition',
+    summary: 'Create a definition',
     tag: 'definitions',
     body: DEFINITION_BODY,
     answers: { 201: resultAnswer('It is stored, and may be called') },

@@ -45,7 +45,7 @@ export const FOLLOW_TEXT: OperationText = {
       name: 'search',
       in: 'query',
       description:
-        'Only events that match this search, as `POST /api/explore` has it; it needs the scope `explore`',
+        'Only events that match this search, which has the syntax of `POST /api/explore`; needs the scope `explore`',
       schema: { type: 'string', maxLength: SEARCH_LENGTH_MAX },
     },
     {

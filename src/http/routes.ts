@@ -202,13 +202,13 @@ function sourceRoutes(options: RouteOptions): readonly Route[] {
 
 /** The description of making a source. */
 const SOURCE_TEXT: OperationText = {
-  summary: 'Make a source',
+  summary: 'Create a source',
   description:
-    'Posts, queries and followers can use it at once. An existing source with the same rule stays as it is; a rule cannot be changed.',
+    'Posts, queries and followers can use it at once. An existing source with the same rule does not change. A rule cannot be changed.',
   tag: 'sources',
   body: {
     isRequired: false,
-    description: 'Where events of the source name their project; `project` without a body',
+    description: 'The field of an event with its project; `project` without a body',
     content: {
       'application/json': {
         schema: describeObject({}, { project: PROJECT_RULE }),
@@ -225,7 +225,7 @@ const SOURCE_TEXT: OperationText = {
 
 function sourceAnswer(description: string): AnswerText {
   const schema = describeObject({ result: refTo('Source') });
-  const headers = { [WARNINGS_HEADER]: 'That a saved query has the same name, if one has' };
+  const headers = { [WARNINGS_HEADER]: 'A warning if a saved query has the same name' };
   return { description, content: { 'application/json': { schema } }, headers };
 }
 
@@ -247,9 +247,9 @@ function watchRoutes({ readiness, metrics, profile }: RouteOptions): readonly Ro
       summary,
       tag: 'watching',
       answers: {
-        200: { description: 'It is', content: { 'application/json': { schema: refTo('Health') } } },
+        200: { description: 'Yes', content: { 'application/json': { schema: refTo('Health') } } },
         503: {
-          description: 'It is not, with the reason',
+          description: 'No, with the reason',
           content: { 'application/json': { schema: refTo('Health') } },
         },
       },
@@ -261,7 +261,7 @@ function watchRoutes({ readiness, metrics, profile }: RouteOptions): readonly Ro
   const health = healthHandler(readiness, healthMembers);
   const ready = readyHandler(readiness, healthMembers);
   const watched: Omit<Route, 'isAlwaysServed'>[] = [
-    { path: '/health', operations: watching('Whether the service is well', health) },
+    { path: '/health', operations: watching('Whether the service is healthy', health) },
     { path: '/ready', operations: watching('Whether calls and posts are accepted', ready) },
   ];
   if (metrics !== undefined) {

@@ -23,14 +23,15 @@ const ACCESS: Access = { scope: 'any', tokenIn: 'headers' };
 export function runRoute({ runs }: RouteOptions): Route {
   return {
     path: '/api/query/runs/:id',
-    pathParameters: { id: { description: 'As the call has it in its header Weir-Query-Id' } },
+    pathParameters: { id: { description: 'The id in the header Weir-Query-Id of the call' } },
     operations: {
       GET: {
-        summary: 'How far a call is',
+        summary: 'Get the progress of a call',
         tag: 'queries',
         answers: {
           200: {
-            description: 'It is under way, or is a download that ended within the last ten minutes',
+            description:
+              'The call is running, or is a download that ended within the last ten minutes',
             content: { 'application/json': { schema: STATUS } },
           },
         },
@@ -43,7 +44,7 @@ export function runRoute({ runs }: RouteOptions): Route {
       DELETE: {
         summary: 'Cancel a call',
         description:
-          'It ends with `query_cancelled`; where its answer is being sent, that is broken off.',
+          'The call ends with `query_cancelled`. If its answer is being sent, weir closes the connection.',
         tag: 'queries',
         answers: { 204: { description: 'It is cancelled' } },
         failures: ['unknown_run'],

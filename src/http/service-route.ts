@@ -33,9 +33,9 @@ export type ServiceState = {
 /** Shows how the service is, for people: the metrics have more, for programs. */
 export function serviceRoute(read: () => ServiceState): Route {
   const operation: GuardedOperation = {
-    summary: 'See how the service is',
+    summary: 'Get the state of the service',
     description:
-      'What it holds, what it takes of memory, and the last hour in steps. Times of calls are exact to some 10 %.',
+      'Returns what it stores, the memory that it uses, and the last hour in steps. Times of calls are exact to some 10 %.',
     tag: 'watching',
     answers: {
       200: { description: 'As it is now', content: { 'application/json': { schema: SCHEMA } } },

@@ -57,7 +57,7 @@ export function ticketRoutes(options: RouteOptions): readonly Route[] {
     { path: TICKETS_PATH, operations: { POST: making } },
     {
       path: `${TICKETS_PATH}/:id`,
-      pathParameters: { id: { description: 'As the answer has it that made the ticket' } },
+      pathParameters: { id: { description: 'The id in the answer that created the ticket' } },
       operations: { GET: using },
     },
   ];
@@ -138,7 +138,7 @@ async function useTicket(request: Request, response: Response, parts: TicketPart
   response.setHeader('Cache-Control', 'no-store');
   const id = pathParameter(request);
   const isHead = request.method === 'HEAD';
-  // Programs that only look at an address leave the ticket to who follows it.
+  // Programs that send HEAD, such as previews of links, must not use the ticket up.
   const ticket = isHead ? tickets.mustFind(id) : tickets.mustTake(id);
   if (!tokens.stillGrants(ticket.grant)) {
     const message = 'the access token of this ticket is revoked or has expired';

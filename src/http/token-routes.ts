@@ -39,7 +39,7 @@ const OWN_TOKEN_ROUTE: Route = {
   operations: {
     GET: {
       summary: 'Read what the token of the caller may do',
-      description: 'What it is bound to is left out where it is bound to nothing.',
+      description: 'Projects, sources and endpoints are absent if the token is not bound to any.',
       tag: 'tokens',
       answers: jsonAnswer(200, 'What it may do', OWN_TOKEN),
       access: { scope: 'any', tokenIn: 'headers' },
@@ -122,9 +122,9 @@ export function tokenRoutes(options: RouteOptions): readonly Route[] {
 function making(handle: GuardedOperation['handle']): GuardedOperation {
   const made = { allOf: [refTo('Token'), describeObject({ token: STRING })] };
   return {
-    summary: 'Make a token',
+    summary: 'Create a token',
     description:
-      'Its text is shown only this once. A token cannot make one that may do more or that lives longer.',
+      'The text of the token is in this answer only. A token cannot create a token that may do more or that expires later.',
     tag: 'tokens',
     body: {
       isRequired: true,

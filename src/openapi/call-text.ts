@@ -19,7 +19,7 @@ export const COLUMNS_PARAMETER: ParameterText = {
 export const CALL_TEXT: OperationText = {
   summary: 'Call a saved query',
   description:
-    'Runs the query, or returns a kept answer. Parameters are in the query string or in a JSON body; undeclared ones are ignored. `Accept` selects the format; `.csv`, `.ndjson` or `.json` after a name selects it, too.',
+    'Runs the query, or returns a cached answer. Parameters are in the query string or in a JSON body; undeclared ones are ignored. `Accept` selects the format; `.csv`, `.ndjson` or `.json` after a name selects it, too.',
   tag: 'calls',
   parameters: [
     {

@@ -37,7 +37,7 @@ export const EXPLORE_BODY = describeObject(
     project: { type: 'string', minLength: 1 },
     from: FROM,
     to: TO,
-    search: { ...STRING, description: 'What people type into a search box' },
+    search: { ...STRING, description: 'A search: words, phrases, and conditions on fields' },
     where: { ...STRING, description: 'A condition in GoogleSQL over the table `t`' },
     by: { ...STRING, description: 'The field of the series of the histogram' },
     buckets: { type: 'integer', minimum: 1, maximum: EXPLORE_BUCKETS_MAX },
@@ -52,11 +52,11 @@ export const EXPLORE_BODY = describeObject(
 export const EXPLORE_TEXT: OperationText = {
   summary: 'List events, and count them over time',
   description:
-    'Both from one snapshot, as lines of JSON: the queries, the rows, buckets as they are counted, and the end, or an error.',
+    'Reads one snapshot of the data. The lines of the answer are JSON: the queries, the rows, the buckets as they are counted, and the end or an error.',
   tag: 'queries',
   body: {
     isRequired: true,
-    description: 'Which events, and what of them',
+    description: 'The events to list and to count',
     content: {
       'application/json': {
         schema: EXPLORE_BODY,
@@ -82,7 +82,7 @@ export const EXPLORE_TEXT: OperationText = {
 };
 
 const FIELD = describeObject({
-  path: { ...STRING, description: 'As it is written in a search' },
+  path: { ...STRING, description: 'The field in the syntax of a search' },
   keys: describeList(STRING),
   kinds: describeList({ enum: ['BOOL', 'INT64', 'FLOAT64', 'STRING', 'ARRAY'] }),
   events: COUNT,
@@ -96,7 +96,7 @@ const FIELD = describeObject({
 export const FIELDS_TEXT: OperationText = {
   summary: 'List the fields of a source',
   description:
-    'Of the events of a window: paths, kinds, and in how many events each is, exactly; distinct and most frequent values, exactly for few events and else estimated.',
+    'Lists the paths and kinds of the fields in a time range, with the exact number of events that have each. Distinct and most frequent values are exact for few events, and estimated for more.',
   tag: 'sources',
   parameters: [
     {

@@ -26,7 +26,7 @@ export const QUERY_BODY = describeObject(
 export const QUERY_TEXT: OperationText = {
   summary: 'Run SQL',
   description:
-    'Over all sources and saved queries in reach of the token. The answer is that of a saved query, and is never kept.',
+    'Runs SQL over all sources and saved queries in reach of the token. The answer has the format of a saved query, and is never cached.',
   tag: 'queries',
   parameters: [
     {

@@ -76,7 +76,8 @@ const DEFINITION = {
 
 export const PROJECT_RULE: Schema = {
   type: 'string',
-  description: 'Where an event names its project: `project`, or a path such as `metadata.project`',
+  description:
+    'The field of an event with its project: `project`, or a path such as `metadata.project`',
 };
 
 /** Members of a definition that extends another. */
@@ -93,7 +94,7 @@ export const SCHEMAS = {
     error: describeObject({ code: CODE, message: STRING }, ERROR_MEMBERS),
   }),
   Problem: {
-    description: 'A failure as RFC 9457 has it',
+    description: 'A failure in the format of RFC 9457',
     ...describeObject(
       {
         type: { type: 'string', format: 'uri' },
@@ -106,7 +107,7 @@ export const SCHEMAS = {
     ),
   },
   Sentence: {
-    description: 'A failure as the analytics container tells it',
+    description: 'A failure in the format of the analytics container',
     ...describeObject({ error: STRING }),
   },
   RpcStatus: {
@@ -198,7 +199,7 @@ export const SCHEMAS = {
     { events: COUNT, bytes: COUNT },
   ),
   NumberedSource: {
-    description: 'A source as the analytics container lists it',
+    description: 'A source in the format of the analytics container',
     ...describeObject(
       { id: COUNT, token: { type: 'string', format: 'uuid' }, name: STRING, project: PROJECT_RULE },
       { events: COUNT, bytes: COUNT },
@@ -209,7 +210,7 @@ export const SCHEMAS = {
       id: STRING,
       name: STRING,
       scopes: describeList({ enum: SCOPES }),
-      from: { enum: ['settings', 'file'], description: 'Those of the settings cannot be revoked' },
+      from: { enum: ['settings', 'file'], description: 'Tokens of the settings cannot be revoked' },
     },
     {
       projects: {
@@ -224,7 +225,7 @@ export const SCHEMAS = {
         ...describeList(STRING),
         description: 'The endpoints it is bound to; all if absent',
       },
-      default_source: { type: 'string', description: 'The source of posts that name none' },
+      default_source: { type: 'string', description: 'The source of posts that do not name one' },
       events_per_day: {
         type: 'integer',
         description: 'How many events may be posted on a UTC day',

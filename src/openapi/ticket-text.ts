@@ -16,9 +16,9 @@ function withFormat(body: Schema, formats: readonly string[]): Schema {
 
 /** The description of making a ticket. */
 export const TICKET_TEXT: OperationText = {
-  summary: 'Make an address for one download',
+  summary: 'Create a URL for one download',
   description:
-    'Of the answer of a query, or of all events that an explore request matches. The address works once, within 60 s, and needs no token.',
+    'Downloads the answer of a query, or all events that an explore request matches. The URL works once, within 60 s, and needs no token.',
   tag: 'queries',
   body: {
     isRequired: true,
@@ -40,7 +40,10 @@ export const TICKET_TEXT: OperationText = {
         'application/json': {
           schema: describeObject({
             result: describeObject({
-              id: { ...STRING, description: 'Also the id of progress and cancel' },
+              id: {
+                ...STRING,
+                description: 'Also the id of the run, for its progress and to cancel it',
+              },
               url: STRING,
               expires_at: TIME,
             }),
@@ -55,7 +58,7 @@ export const TICKET_TEXT: OperationText = {
 /** The description of using a ticket. */
 export const DOWNLOAD_TEXT: OperationText = {
   summary: 'Download what a ticket is for',
-  description: 'Works once. A failure after the first byte breaks the connection off.',
+  description: 'Works once. After a failure later than the first byte, weir closes the connection.',
   tag: 'queries',
   answers: {
     200: {
@@ -67,7 +70,7 @@ export const DOWNLOAD_TEXT: OperationText = {
       },
       headers: {
         ...CALL_TEXT.answers[200]?.headers,
-        'Content-Disposition': 'That it is to be saved, and as what',
+        'Content-Disposition': 'The name of the file to save',
       },
     },
     ...(CALL_TEXT.answers[304] && { 304: CALL_TEXT.answers[304] }),
