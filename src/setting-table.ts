@@ -67,7 +67,7 @@ type KnownBefore = {
 };
 
 const QUOTA_DETAILS =
-  'All tokens that are bound to the project alone share it; a token with [its own quota](tokens-and-tenants.md#quotas) is not held to it.';
+  'All tokens that are bound to only this project share it. It does not limit a token with [its own quota](tokens-and-tenants.md#quotas).';
 
 /** Every setting, by its name in `Settings`. */
 export const SETTING_TABLE = {
@@ -113,7 +113,7 @@ export const SETTING_TABLE = {
     subject: 'Memory and threads',
     summary: 'memory of the process',
     details:
-      'The process takes up to 150 MB beside it, and below 2 GiB, while posts of more than 2 MiB are decoded, what decoding takes: some 120 MB for 12 MB of usual logs. Logs that do not fit stay in their files and are read again when a query needs them. The limits of queries, answers and bodies [follow from it](../ARCHITECTURE.md#memory). Outside of the image [set the memory allocator, too](operations.md#memory-outside-of-the-image).',
+      'The process may use up to 150 MB more. With less than 2 GiB, decoding a post of more than 2 MiB takes memory beyond the limit, too: some 120 MB for 12 MB of usual logs. Logs that do not fit stay in their files and are read again when a query needs them. The limits of queries, answers and bodies [follow from it](../ARCHITECTURE.md#memory). Outside of the image [set the memory allocator, too](operations.md#memory-outside-of-the-image).',
     kind: bytesKind(MEMORY_BYTES_MIN, 'at least 256MiB'),
     defaultText: 'half of the memory of the machine, or of its container',
     defaultValue: ({ machineBytes }) => Math.max(Math.floor(machineBytes / 2), MEMORY_BYTES_MIN),
@@ -142,7 +142,7 @@ export const SETTING_TABLE = {
     subject: 'Memory and threads',
     summary: 'threads that run queries, and seal and merge segments',
     details:
-      'There are fewer if `MEMORY_LIMIT` has no room for them. Up to three times as many more hold paused queries.',
+      'weir starts fewer if `MEMORY_LIMIT` has no room for them. Up to three times as many additional threads hold paused queries.',
     kind: integerKind(1, WORKERS_MAX),
     unit: 'threads',
     defaultText: 'as many as the machine has cores',
@@ -168,7 +168,7 @@ export const SETTING_TABLE = {
     subject: 'Sources and queries',
     summary: 'sources beside the nine built in',
     details:
-      'The path after the colon is where an event names its project; the default is the field `project`. More sources can be [made while weir runs](ingest.md#add-your-own).',
+      'The path after the colon is the field of an event with its project; the default is `project`. You can [add sources while weir runs](ingest.md#add-your-own).',
     kind: sourcesKind(),
     defaultText: 'none',
     defaultValue: () => [],
@@ -185,7 +185,7 @@ export const SETTING_TABLE = {
   projectEventsPerDay: optional({
     variable: 'PROJECT_EVENTS_PER_DAY',
     subject: 'Quotas of projects',
-    summary: 'events that may be posted of each project on a UTC day',
+    summary: 'events of each project that may be posted on a UTC day',
     details: QUOTA_DETAILS,
     kind: countKind(),
     unit: 'events',
@@ -194,7 +194,7 @@ export const SETTING_TABLE = {
   projectBytesPerDay: optional({
     variable: 'PROJECT_BYTES_PER_DAY',
     subject: 'Quotas of projects',
-    summary: 'bytes before compression that may be posted of each project on a UTC day',
+    summary: 'bytes of each project, before compression, that may be posted on a UTC day',
     details: QUOTA_DETAILS,
     kind: bytesKind(1, 'at least 1'),
     defaultText: 'no limit',
@@ -202,7 +202,7 @@ export const SETTING_TABLE = {
   projectStoredBytes: optional({
     variable: 'PROJECT_STORED_BYTES',
     subject: 'Quotas of projects',
-    summary: 'bytes before compression that may be posted of each project within the retention',
+    summary: 'bytes of each project, before compression, that may be posted within the retention',
     details: QUOTA_DETAILS,
     kind: bytesKind(1, 'at least 1'),
     defaultText: 'no limit',
@@ -212,7 +212,7 @@ export const SETTING_TABLE = {
     subject: 'Tokens',
     summary: 'token that may post logs',
     kind: tokenKind(),
-    defaultText: 'made and printed at the first start',
+    defaultText: 'created and printed at the first start',
     isSecret: true,
     hasFile: true,
     alias: 'LOGFLARE_PUBLIC_ACCESS_TOKEN',
@@ -222,16 +222,16 @@ export const SETTING_TABLE = {
     subject: 'Tokens',
     summary: 'token that may do everything',
     kind: tokenKind(),
-    defaultText: 'made and printed at the first start',
+    defaultText: 'created and printed at the first start',
     isSecret: true,
     hasFile: true,
     alias: 'LOGFLARE_PRIVATE_ACCESS_TOKEN',
   }),
-  /** The time at which the clock stands still, in microseconds since the epoch. */
+  /** The fixed time of the clock, in microseconds since the epoch. */
   frozenNowUs: optional({
     variable: 'FROZEN_NOW',
     subject: 'Tests',
-    summary: 'time at which the clock of queries and events stands still',
+    summary: 'fixed time for the clock of queries and events',
     kind: timeKind(),
     defaultText: 'none: the clock of the machine',
   }),
@@ -302,5 +302,5 @@ function derived<T extends Value>(entry: Setting<T>): Setting<T> {
 }
 
 function getMemoryBytes({ memoryBytesMax }: KnownBefore): number {
-  return must(memoryBytesMax, 'MEMORY_LIMIT stands above what depends on it');
+  return must(memoryBytesMax, 'MEMORY_LIMIT comes before the settings that depend on it');
 }

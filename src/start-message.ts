@@ -45,7 +45,7 @@ export function startMessage(started: Started): string {
   // Names only, because the values include a password.
   if (unneeded.length > 0) lines.push(`  ignored    ${unneeded.join(', ')}`);
   const frozen = frozenNow(settings);
-  if (frozen !== undefined) lines.push(`  clock      stands still at ${frozen} (FROZEN_NOW)`);
+  if (frozen !== undefined) lines.push(`  clock      fixed at ${frozen} (FROZEN_NOW)`);
   lines.push(...listWarnings(started).map((warning) => `  warning    ${warning}`));
   lines.push(...problemLines(service.definitions.problems()));
   if (service.tokensMade.length > 0) lines.push('', ...tokenLines(service, settings));

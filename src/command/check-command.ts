@@ -13,18 +13,18 @@ import { showShare } from './progress.ts';
 export const CHECK: Command = {
   usage: ['FOLDER [--json]'],
   about: `
-Each NAME.sql is read and bound as at a start, together with the others and those built in. Beside
-it there may be
+weir check reads and binds each NAME.sql as a start does, together with the other files and the
+built-in definitions. These files may be beside it:
 
-  NAME.expect.json    what calls of it give, at a time that stands still:
+  NAME.expect.json    calls of it and their expected answers, at a fixed time:
                       {"now": "2026-01-15T12:00:00Z", "calls": [
                         {"parameters": {"project": "alpha"}, "rows": [{"errors": 2}]},
                         {"error": "missing_parameter"}]}
   NAME.events.ndjson  the events that the calls read, one in each line:
                       {"source": "postgres.logs", "event": {"project": "alpha"}}
 
-A folder without any NAME.sql is a problem. A name that is also a source's is a warning, and changes
-no exit status.
+A folder without any NAME.sql is a problem. A name that a source has, too, is a warning, which does
+not change the exit status.
 
 The calls are answered by the engine of the service, over these events alone. Events without an id
 are numbered: 00000000-0000-4000-8000-000000000001, and so on. Rows are compared one by one, in

@@ -15,12 +15,12 @@ When the clock of the machine jumps ahead by more than a day, it may be wrong: w
 by age until it has run for 24 hours. The same holds for a service that was down for more than a
 day, and for a new folder. Meanwhile /health reports clock_ahead.
 
-Without --trust it shows the last trusted time and how much of the wait is over. It changes nothing
-then, and the folder may be in use by a running service.
+Without --trust, weir clock shows the last trusted time and how much of the wait is over. It changes
+nothing, and a running service may use the folder.
 
-With --trust the present time of this machine is trusted, and the next start deletes logs older than
-RETENTION_DAYS by it. They cannot be restored, so look at the time first. The service must be
-stopped, and be started within a day.`,
+With --trust, weir trusts the current time of this machine, and the next start deletes logs older
+than RETENTION_DAYS. They cannot be restored, so check the time first. Stop the service before, and
+start it within a day.`,
   flags: { trust: { text: 'trust the clock of this machine' } },
   run: async ({ dataDir, storePath }, words, world) => {
     const nowUs = Math.floor(world.wallMs() * 1000);

@@ -6,9 +6,9 @@ import { type Command, mustBeNone } from './command.ts';
 export const DEMO: Command = {
   usage: [''],
   about: `
-It listens on a free port, prints a link to the console, posts six hours of made-up logs of nine
-sources over HTTP, shows three calls with their answers, and continues with live traffic until
-Ctrl-C ends it. The folder is removed then. Of the settings only WORKERS is read.`,
+weir demo listens on a free port and prints a link to the console. It posts six hours of sample logs
+of nine sources over HTTP, shows three calls with their answers, and continues with live traffic
+until Ctrl-C. Then it removes its folder. Of the settings it reads only WORKERS.`,
   flags: {},
   run: async ({ positionals }, world) => {
     mustBeNone('demo', positionals);

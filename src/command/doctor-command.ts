@@ -14,9 +14,8 @@ import {
 export const DOCTOR: Command = {
   usage: ['[--json] [--url URL]'],
   about: `
-Says why somebody does not see their logs. For each token and each path of a receiver it shows how
-many posts there were since the service started, how the last one was answered, the last event as it
-is stored, and what is wrong.`,
+Says why logs do not appear. For each token and each path of a receiver it shows the number of posts
+since the service started, the answer to the last post, the last stored event, and what is wrong.`,
   flags: { json: { text: 'write everything as JSON' }, url: URL_FLAG },
   notes: [`${TOKEN_NOTE} It needs the scope manage.`],
   run: async (words, world) => {

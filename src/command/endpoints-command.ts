@@ -36,8 +36,9 @@ that have an error, with the reason.
 push makes the definitions of the service equal to the *.sql files of FOLDER; pull makes the files
 equal to the service. Both show every difference first, and ask. Definitions are compared by id, so
 a renamed one is changed, not added. A definition whose meaning has not changed keeps its text.
-Those built in and those of the service's ENDPOINTS_DIR do not change. A definition that somebody
-else changes meanwhile is refused. If a definition to copy is wrong, nothing is changed.
+Built-in definitions and those of the service's ENDPOINTS_DIR do not change. weir refuses to change
+a definition that somebody else has changed in the meantime. If a definition to copy is wrong,
+nothing is changed.
 
 pull writes a new definition to NAME.sql, and a changed one to the file that it has.`,
   flags: {

@@ -26,14 +26,14 @@ import {
 export const EXPLAIN: Command = {
   usage: ['DEFINITION [name=value …] [--sql TEXT] [--url URL] [--plan-only] [--json]'],
   about: `
-DEFINITION is the name or the id of a definition, and each name=value one of its parameters. With
---help behind a DEFINITION its parameters are shown, too.
+DEFINITION is the name or the id of a definition, and each name=value one of its parameters. --help
+after a DEFINITION shows its parameters, too.
 
   weir explain functions.invocation-stats project=alpha interval=7day
 
-The running service runs the query and shows, for each operator, the rows it gave and the time it
-took; the rows themselves are dropped. If no service answers, or with --plan-only, nothing is run:
-the plans are made from the definitions of this machine.`,
+The running service runs the query and shows the number of rows and the time of each operator, but
+not the rows. If no service answers, or with --plan-only, the query does not run: weir shows the
+plans of the definitions on this machine.`,
   flags: {
     sql: {
       placeholder: 'TEXT',

@@ -15,9 +15,9 @@ For each source and in total it shows events, days, the first and the last time,
 and on disk; the segment files, the log, and which of its records are in no segment file yet; what
 is damaged, left over or in quarantine; and which process uses the folder.
 
-It only reads files, so the folder may be in use by a running service, or be a copy. Of segment
-files it reads the envelopes, of the log every record; weir verify reads every byte. Damage does not
-change the exit status.`,
+It only reads files, so a running service may use the folder, and it may be a copy. It reads the
+envelopes of segment files and every record of the log; weir verify reads every byte. Damage does
+not change the exit status.`,
   flags: {
     segments: { text: 'show each segment file, too' },
     json: { text: 'write everything as JSON; times are microseconds since the epoch, sizes bytes' },

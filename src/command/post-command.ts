@@ -34,15 +34,15 @@ const RETRY_AFTER_S_MAX = 60;
 export const POST: Command = {
   usage: ['FILE [--source NAME] [--url URL]'],
   about: `
-FILE holds events as JSON: one in each line, a list of them, or one after another. With - they are
-read from standard input. They are sent in several requests. A request that the service refuses for
+FILE has events as JSON: one on each line, a list, or one after another. With -, weir reads standard
+input. It sends the events in several requests. A request that the service refuses for
 now (429, 503) is sent again when the service says, but after ${RETRY_AFTER_S_MAX} seconds at the latest, and up
 to ${RETRIES_MAX} times.
 
   weir post events.ndjson --source app.logs
 
-On standard output it shows how many events are stored, on standard error why others were refused,
-and what the service says of those it stored. If a request fails, nothing after it is sent.`,
+Standard output shows how many events are stored. Standard error shows why others were refused, and
+warnings about those that are stored. If a request fails, weir sends nothing after it.`,
   flags: {
     source: { placeholder: 'NAME', text: 'source to post to; default: the token’s own' },
     url: URL_FLAG,

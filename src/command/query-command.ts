@@ -16,12 +16,12 @@ import { createServiceClient, type ServiceAnswer, TOKEN_NOTE, URL_FLAG } from '.
 export const QUERY: Command = {
   usage: ['DEFINITION [name=value …] [--sql TEXT] [--csv | --ndjson | --json] [--url URL]'],
   about: `
-DEFINITION is the name or the id of a definition, and each name=value one of its parameters. With
---help behind a DEFINITION its parameters are shown, too.
+DEFINITION is the name or the id of a definition, and each name=value one of its parameters. --help
+after a DEFINITION shows its parameters, too.
 
   weir query functions.invocation-stats project=alpha interval=7day
 
-The running service answers; it may use a kept answer, where the definition allows that. The table
+The running service answers. It may return a cached answer if the definition allows that. The table
 cuts long values and shows times in ISO 8601.`,
   flags: {
     sql: {

@@ -19,15 +19,15 @@ import { textTable } from './text-table.ts';
 export const SOURCES: Command = {
   usage: ['[list] [--json] [--url URL]', 'add NAME [--project-path PATH] [--url URL]'],
   about: `
-list shows the sources of the service, where their events name their project, and how much they
-hold. add makes a source, which can be used at once; one that exists with the same path stays as it
-is. The path of a source cannot be changed.
+list shows the sources of the service, the field of their events with the project, and how much they
+hold. add creates a source, which can be used at once. A source that exists with the same path does
+not change. The path of a source cannot be changed.
 
   weir sources add app.logs --project-path metadata.tenant`,
   flags: {
     'project-path': {
       placeholder: 'PATH',
-      text: 'where events name their project: project (default), or a path such as metadata.tenant',
+      text: 'field of an event with its project: project (default), or a path such as metadata.tenant',
     },
     json: { text: 'write everything as JSON' },
     url: URL_FLAG,

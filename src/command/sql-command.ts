@@ -31,14 +31,14 @@ export const SQL: Command = {
     '[--url URL]',
   ],
   about: `
-Runs SQL over all sources and saved queries that the token reaches; each name=value is a parameter
-of type STRING. A text that is - is read from standard input.
+Runs SQL over all sources and saved queries in reach of the token. Each name=value is a parameter of
+type STRING. With - as the text, weir reads it from standard input.
 
   weir sql 'SELECT COUNT(*) AS n FROM \`postgres.logs\` WHERE project = @project' project=alpha
 
-Without a text, at a terminal, it asks for queries, each of which ends in a semicolon and may take
-several lines. Ctrl-C cancels the query that runs, or the lines that were typed; Ctrl-D ends. The
-table cuts long values and shows times in ISO 8601.`,
+Without a text, at a terminal, it opens a prompt. A query may have several lines and ends with a
+semicolon. Ctrl-C cancels the query that runs, or the typed lines; Ctrl-D ends the prompt. The table
+cuts long values and shows times in ISO 8601.`,
   flags: {
     file: { placeholder: 'FILE', text: 'read the query from this file; - is standard input' },
     'max-rows': { placeholder: 'N', text: 'show at most so many rows; 1000 unless given' },
@@ -50,7 +50,7 @@ table cuts long values and shows times in ISO 8601.`,
   notes: [
     'The token needs the scope explore or manage.',
     TOKEN_NOTE,
-    'The lines that were typed are kept in weir/sql-history below XDG_STATE_HOME, or ~/.local/state.',
+    'Typed lines are stored in weir/sql-history below XDG_STATE_HOME, or ~/.local/state.',
   ],
   takesParameters: true,
   run: async (words, world) => {

@@ -26,17 +26,17 @@ import { createOutputLog } from './run-command.ts';
 export const START: Command = {
   usage: ['[--strict] [--port N] [--data-dir DIR] [--memory-limit SIZE] …'],
   about: `
-SIGTERM or Ctrl-C ends it. Without tokens in the settings the first start makes two and prints them.
-At a terminal it prints a message for people; elsewhere each line it writes is a JSON object.
+SIGTERM or Ctrl-C ends it. Without tokens in the settings the first start creates two and prints
+them. At a terminal it prints a message for people; elsewhere each line it writes is a JSON object.
 
-A wrong definition file of ENDPOINTS_DIR does not stop the start: the last valid version of the file
-is used, if there is one, and the start names each such file and what is wrong with it.`,
+A wrong definition file in ENDPOINTS_DIR does not stop the start. weir uses the last valid version
+of the file, if there is one, and prints the name of each such file and its error.`,
   flags: { strict: { text: 'a wrong definition file stops the start' } },
   takesSettings: true,
   writesLog: true,
   notes: [
     'Tokens are never flags, as other users of the machine can see flags. A variable whose name ends in _FILE is the path of a file that holds the token.',
-    'A variable that is not read, and whose name is near that of a setting, is named in a warning.',
+    'A variable that weir does not read, with a name similar to that of a setting, gives a warning.',
   ],
   run: async (words, world) => {
     mustBeNone('start', words.positionals);

@@ -28,9 +28,9 @@ const SILENCE_MS_MAX = 3 * HEARTBEAT_MS;
 export const TAIL: Command = {
   usage: ['SOURCE [--search TEXT] [--project P] [--last N] [--since TIME] [--json] [--url URL]'],
   about: `
-Each event is a line: its time, its project if it has one, and its message. When the connection
-ends, tail connects again and continues after the last event: no event is missed or shown twice.
-Ctrl-C ends it.`,
+Shows each event as a line: its time, its project if it has one, and its message. When the
+connection ends, tail connects again and continues after the last event. It skips and repeats no
+event. Ctrl-C ends it.`,
   flags: {
     search: {
       placeholder: 'TEXT',

@@ -26,13 +26,13 @@ export const TOKEN: Command = {
     'revoke NAME',
   ],
   about: `
-create prints the token once; only its hash is kept. NAME must be new. limit and revoke also take
-the id of a token. A LIST has commas between its names; without one the token is for all of them.
+create prints the token once; weir stores only its hash. NAME must be new. limit and revoke also
+accept the id of a token. A LIST has commas between its names; without a LIST the token is for all.
 
---url asks a running service, --data-dir changes the data folder of a stopped one. Without both,
-the command changes the folder of DATA_DIR if that is set, unless a running service uses it. Else it
-asks the service at HOST and PORT, and if none answers, it changes the folder ./data if there is
-one. On standard error it says where it was.`,
+--url uses a running service, --data-dir changes the data folder of a stopped one. Without both, the
+command changes the folder of DATA_DIR if that is set, unless a running service uses it. Otherwise
+it uses the service at HOST and PORT. If no service answers there, it changes the folder ./data if
+that exists. Standard error says what it used.`,
   flags: {
     scopes: { placeholder: 'LIST', text: 'any of ingest, query, explore and manage' },
     projects: { placeholder: 'LIST', text: 'the projects whose events it reads and posts' },
@@ -55,13 +55,13 @@ one. On standard error it says where it was.`,
     url: { placeholder: 'URL', text: 'ask the service at this address' },
     'data-dir': {
       placeholder: 'DIR',
-      text: 'change the data folder of a stopped service; create makes it if it does not exist',
+      text: 'change the data folder of a stopped service; create adds the folder if it does not exist',
     },
     json: { text: 'write everything as JSON' },
   },
   notes: [
     `${TOKEN_NOTE} A service that is asked wants the scope manage.`,
-    'Tokens of the settings are changed in the settings. Create a token with the scope manage before the first start, and that start makes and prints none.',
+    'Change tokens of the settings in the settings. If you create a token with the scope manage before the first start, that start creates no tokens.',
   ],
   run: async (words, world) => {
     const [verb, ...names] = words.positionals;

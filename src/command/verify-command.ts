@@ -39,14 +39,13 @@ export const VERIFY = folderCommand({
   about: `
 It reads each segment file (both of its envelopes and every block), each record of the log and where
 the log ended, tokens and definitions with their copies. It reports what is damaged, which segment
-files are missing, and what is lost by that. It repairs nothing: the next start does, as far as
-possible. Without --restore it changes nothing, and the folder may be in use by a running service,
-or be a copy.
+files are missing, and what is lost. It repairs nothing: the next start repairs what it can. Without
+--restore it changes nothing, a running service may use the folder, and the folder may be a copy.
 
 Not damage: an incomplete record at the end of the log that was never acknowledged; left-over files,
-which a start removes; files that a running service merges or removes meanwhile. Files that do not
-belong to weir are named. For segment files in the folder quarantine it reports which are whole: the
-next start puts them back.`,
+which a start removes; files that a running service merges or removes in the meantime. It lists
+files that do not belong to weir. It reports which segment files in the folder quarantine are
+intact: the next start restores them.`,
   flags: {
     restore: { text: 'restore intact segment files now, then verify; the service must be stopped' },
     json: { text: 'write everything as JSON when all has been read' },
