@@ -3,7 +3,7 @@
  * events, over HTTP, beside DuckDB and ClickHouse with the same rows: on a store just filled, and on one at rest.
  *
  *   npm run bench:adhoc                          two million events
- *   npm run bench:adhoc -- --size medium         300,000; small: as the tests run it
+ *   npm run bench:adhoc -- --size medium         300,000; small and tiny: as the tests run it
  *   npm run bench:adhoc -- --only 1,3,12         some of the families
  *   npm run bench:adhoc -- --seed 7              other variants; the seed of a run is printed
  *   npm run bench:adhoc -- --beside PATH         by turns with the build of another checkout
@@ -33,6 +33,7 @@ import { readSizeOptions } from './size-options.ts';
 const SEED_DEFAULT = '1';
 
 const SIZES: ReadonlyMap<string, LargeSize> = new Map([
+  ['tiny', sizeOf(2_000)],
   ['small', sizeOf(20_000)],
   ['medium', sizeOf(300_000)],
   ['large', sizeOf(2_000_000)],
