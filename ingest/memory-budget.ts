@@ -135,6 +135,11 @@ export class MemoryBudget {
     return this.#segmentBytes > this.#segmentBytesMax;
   }
 
+  /** Whether sealed segments had room for so many bytes more when they were last measured. */
+  hasRoomFor(byteSize: number): boolean {
+    return this.#segmentBytes + byteSize <= this.#segmentBytesMax;
+  }
+
   /** Whether threads have read blocks since the last call of `measured`. */
   get hasGrown(): boolean {
     return Atomics.load(this.gauge, GAUGE_RESIDENT) !== this.#residentSet;

@@ -346,8 +346,7 @@ export class SealedSegments {
 
   async #merge(segments: readonly HeldSegment[]): Promise<void> {
     const { folder, merge } = must(this.#storage, 'there is a folder to store in');
-    // Reading a segment to merge it does not count as a use.
-    const usedAt = Math.max(...segments.map(({ lastUse }) => lastUse));
+    const usedAt = lastUseOf(segments);
     const buffer = await this.#readOrRepair(segments, merge);
     if (buffer === undefined) return;
     await folder.replace(buffer, listFiles(segments), (file) => {
@@ -361,29 +360,41 @@ export class SealedSegments {
     });
   }
 
-  /** Merges to several segments, each with the rows of some projects. The new segments are not in memory. */
+  /** Merges to several segments, each with the rows of some projects. The first that there is room for are in memory. */
   async #mergeByParts(
     segments: readonly HeldSegment[],
     { partCount, totalBytes }: Pick<MergeChoice<unknown>, 'partCount' | 'totalBytes'>,
   ): Promise<void> {
     const { folder, merge, divide } = must(this.#storage, 'there is a folder to store in');
+    const usedAt = lastUseOf(segments);
     const rowCount = segments.reduce((sum, { summary }) => sum + summary.rowCount, 0);
     const rowsMax = Math.ceil((PART_ROOM * rowCount) / partCount);
     const parts = await this.#readOrRepair(segments, (handles) => divide(handles, rowsMax));
     if (parts === undefined) return;
-    const summaries: SegmentSummary[] = [];
+    const made: { readonly summary: SegmentSummary; readonly buffer?: SharedArrayBuffer }[] = [];
+    let keptBytes = 0;
     const make = async (index: number): Promise<SharedArrayBuffer | undefined> => {
       if (!(await this.#betweenSteps(totalBytes))) return undefined;
       const part = must(parts[index]);
       const buffer = await this.#readOrRepair(segments, (handles) => merge(handles, part));
-      if (buffer !== undefined) summaries.push(this.#summarize(buffer));
+      if (buffer === undefined) return undefined;
+      const summary = this.#summarize(buffer);
+      const isKept = this.#budget.hasRoomFor(keptBytes + buffer.byteLength);
+      if (isKept) keptBytes += buffer.byteLength;
+      made.push({ summary, ...(isKept && { buffer }) });
       return buffer;
     };
     await folder.replaceByParts(listFiles(segments), { count: parts.length, make }, (files) => {
-      const merged = files.map((file, index) =>
-        HeldSegment.stored(this.#createParts(must(summaries[index])), file),
-      );
-      this.#takePlace(segments, merged);
+      const merged = files.map((file, index) => {
+        const { summary } = must(made[index]);
+        return HeldSegment.stored(this.#createParts(summary), file);
+      });
+      if (!this.#takePlace(segments, merged)) return;
+      for (const [index, segment] of merged.entries()) {
+        const { buffer } = must(made[index]);
+        if (buffer !== undefined) segment.becomeStored(must(files[index]), { buffer, usedAt });
+      }
+      this.#onChange();
     });
   }
 
@@ -511,6 +522,11 @@ function createCandidate({ summary }: HeldSegment, { envelope }: SegmentFile): M
   const { awaits, areBlocksWhole } = envelope;
   const division = awaits.length === 0 ? undefined : awaits.join();
   return { rowCount, byteSize, projectCount, division, areBlocksWhole };
+}
+
+/** Reading a segment to merge it counts as a use: call this before. */
+function lastUseOf(segments: readonly HeldSegment[]): number {
+  return Math.max(...segments.map(({ lastUse }) => lastUse));
 }
 
 function listFiles(segments: readonly HeldSegment[]): SegmentFile[] {

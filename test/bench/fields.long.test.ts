@@ -1,15 +1,12 @@
 import { equal, match } from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import test from 'node:test';
-import { promisify } from 'node:util';
+import { benchOutput } from './bench-output.ts';
 
 /** Of the small size: made-up events of fixed seeds, so the same on every machine. */
 const RESULT_HASH = 'b3315da4ba9f';
 
 test('the benchmark of lists of fields gets the expected answers, also while events come in', async () => {
-  const { stdout } = await promisify(execFile)(process.execPath, [
-    ...['--import', 'tsx', 'bench/fields.ts', '--size', 'small', '--uncompiled'],
-  ]);
+  const stdout = await benchOutput('bench/fields.ts', '--size', 'small');
   equal(/result hash (\w+)/.exec(stdout)?.[1], RESULT_HASH);
   for (const stage of ['just filled', 'at rest', 'with 1000 events/s']) {
     for (const list of ['whole source', 'last hour', 'busiest project', 'project 100']) {

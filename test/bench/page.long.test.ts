@@ -1,15 +1,12 @@
 import { match } from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import test from 'node:test';
-import { promisify } from 'node:util';
 import { missingBrowser } from '../console/playwright.ts';
+import { benchOutput } from './bench-output.ts';
 
 test('the benchmark of the console measures lists, a long list, Live and hostile events', {
   skip: missingBrowser(),
 }, async () => {
-  const { stdout } = await promisify(execFile)(process.execPath, [
-    ...['--import', 'tsx', 'bench/page.ts', '--size', 'small', '--uncompiled'],
-  ]);
+  const stdout = await benchOutput('bench/page.ts', '--size', 'small');
   for (const list of ['a week by method', 'a week', 'the last hour']) {
     for (const part of ['first rows', 'all bars']) {
       match(

@@ -29,6 +29,10 @@ class SmallMerges extends MemoryBudget {
   }
 }
 
+function budgetOf(memoryBytesMax: number): MemoryBudget {
+  return new SmallMerges({ memoryBytesMax, othersBytesMax: 0 });
+}
+
 /** Rows of ten projects, one record of the log. */
 function segmentOf(record: number, rowCount: number): SharedArrayBuffer {
   const segment = new OpenSegment({ id: 1, arrivalBase: record * LARGE_ROWS });
@@ -60,6 +64,7 @@ async function foundOn(disk: ModelDisk): Promise<{ rowCount: number; fileCount: 
 /** Segments that are due a division; `betweenSteps` is called before each of its parts. */
 async function dueDivision(
   betweenSteps: (sealed: SealedSegments, totalBytes: number) => Promise<boolean>,
+  budget: MemoryBudget = budgetOf(Number.POSITIVE_INFINITY),
 ) {
   const disk = new ModelDisk(new Random(1));
   let id = 0;
@@ -67,7 +72,7 @@ async function dueDivision(
     source: 'a',
     summarize: summarizeSegment,
     ids: { next: () => ++id, drop: () => {}, became: () => {}, gone: () => {} },
-    budget: new SmallMerges({ memoryBytesMax: Number.POSITIVE_INFINITY, othersBytesMax: 0 }),
+    budget,
     onChange: () => {},
     betweenSteps: (totalBytes) => betweenSteps(sealed, totalBytes),
   });
@@ -133,4 +138,20 @@ test('a division that is stopped between its parts changes nothing', async () =>
   assert.deepEqual([steps, sealed.stats().mergeCount], [3, 0]);
   assert.deepEqual(disk.paths(), paths);
   assert.equal(sealed.handles(EVERYTHING).length, MERGE_RUNS_MIN);
+});
+
+test('the parts of a division are in memory as far as there is room', async () => {
+  const goOn = () => Promise.resolve(true);
+  const areResident = async (memoryBytesMax: number): Promise<readonly boolean[]> => {
+    const { sealed } = await dueDivision(goOn, budgetOf(memoryBytesMax));
+    await sealed.mergeSome(-Infinity);
+    partBytes = Math.max(...Array.from(sealed.segments(), ({ summary }) => summary.byteSize));
+    return Array.from(sealed.segments(), ({ residentSize }) => residentSize > 0);
+  };
+  let partBytes = 0;
+  const all = await areResident(Number.POSITIVE_INFINITY);
+  assert.ok(all.length > 2);
+  assert.deepEqual(new Set(all), new Set([true]));
+  const some = await areResident(1.5 * partBytes);
+  assert.deepEqual(some, [true, ...some.slice(1).map(() => false)]);
 });
