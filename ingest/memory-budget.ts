@@ -15,6 +15,7 @@ import {
   EVICTION_SHARE,
   MERGE_BYTES_MAX,
   MERGE_ROWS_MAX,
+  MERGE_RUNS_MIN,
   MERGE_SHARE_MAX,
   OPEN_SHARE_MAX,
   USE_CLOCK_TICKS,
@@ -122,7 +123,7 @@ export class MemoryBudget {
 
   get mergeBounds(): MergeBounds {
     const byteSize = Math.min(MERGE_BYTES_MAX, Math.floor(this.#backlogBytesMax * MERGE_SHARE_MAX));
-    return { rowCount: MERGE_ROWS_MAX, byteSize };
+    return { rowCount: MERGE_ROWS_MAX, byteSize, runsMin: MERGE_RUNS_MIN };
   }
 
   /** The current limit of sealed segments in bytes. */

@@ -15,10 +15,16 @@ type MergeTotal = {
   readonly byteSize: number;
 };
 
-/** The limits of a merge, over all its segments. */
-export type MergeBounds = MergeTotal;
+/** The limits of the segments that a merge makes. */
+export type MergeBounds = MergeTotal & {
+  /** Runs of similar size that are merged at a time. */
+  readonly runsMin: number;
+};
 
-const MERGE_BOUNDS: MergeBounds = { rowCount: MERGE_ROWS_MAX, byteSize: MERGE_BYTES_MAX };
+const MERGE_BOUNDS: MergeBounds = {
+  ...{ rowCount: MERGE_ROWS_MAX, byteSize: MERGE_BYTES_MAX },
+  runsMin: MERGE_RUNS_MIN,
+};
 
 export type MergeChoice<T> = {
   readonly segments: readonly T[];
@@ -41,9 +47,9 @@ type Run<T> = MergeTotal & {
  * Chooses the segments of one partition to merge next; `undefined` if no merge is worthwhile.
  *
  * A *run* is a segment, or all parts of a division by project: a query for one project reads one segment of each run.
- * Runs of similar size, within a factor of MERGE_RUNS_MIN, become one run when there are that many of them. So each write
- * moves a row to a run larger by that factor: in a partition of n equal segments, a row is written log n times, to the base
- * of MERGE_RUNS_MIN. Smaller runs are merged along: they add little to the write, and queries no longer read each of them.
+ * Runs of similar size, within a factor of `runsMin`, become one run when there are that many of them. So each write moves a
+ * row to a run larger by that factor: in a partition of n equal segments, a row is written log n times, to the base of
+ * `runsMin`. Smaller runs are merged along: they add little to the write, and queries no longer read each of them.
  * The new run is one segment if a merge can take all its rows; otherwise the rows are divided by project.
  *
  * A partition that gets no more rows (`isOver`: its day is over, or its source is silent) becomes one run. Rows that come
@@ -83,9 +89,9 @@ function chooseAlike<T extends MergeCandidate>(
   bounds: MergeBounds,
 ): MergeChoice<T> | undefined {
   for (const [start, { byteSize }] of runs.entries()) {
-    const larger = runs.findIndex((run) => run.byteSize >= byteSize * MERGE_RUNS_MIN);
+    const larger = runs.findIndex((run) => run.byteSize >= byteSize * bounds.runsMin);
     const end = larger < 0 ? runs.length : larger;
-    if (end - start < MERGE_RUNS_MIN) continue;
+    if (end - start < bounds.runsMin) continue;
     const choice = merged(runs.slice(0, end), bounds);
     if (choice !== undefined) return choice;
   }

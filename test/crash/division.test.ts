@@ -24,7 +24,6 @@ const NOW_US = 20_000 * PARTITION_US + 14 * 3_600_000_000;
 /** The day is over, and no row is expected any more. */
 const QUIET_US = 20_001 * PARTITION_US + PARTITION_QUIET_US + 60e6;
 const SEGMENTS = 5;
-/** In each segment, a row of each. */
 const PROJECTS = 6;
 
 /** In memory may be so little that a day is divided. */
@@ -70,12 +69,13 @@ async function expectAllRows(disk: ModelDisk, when: string): Promise<void> {
 before(async () => {
   stored = new ModelDisk(random);
   for (let segment = 0; segment < SEGMENTS; segment++) {
-    const store = await opened(stored, NOW_US);
+    // With memory for all of it, so that it is not divided yet.
+    const store = await openStore({ disk: stored, nowUs: NOW_US });
     const ids = Array.from(
       { length: PROJECTS },
       (_, row) => `${row}-${segment}-${'.'.repeat(300)}`,
     );
-    await store.durable.store.append('a', smallBatch(ids, NOW_US, true), NOW_US);
+    await store.durable.store.append('a', smallBatch(ids, NOW_US, PROJECTS), NOW_US);
     store.durable.tick(NOW_US);
     store.durable.tick(NOW_US + SEAL_AGE_US);
     await store.durable.store.flush();

@@ -90,9 +90,9 @@ class TightBudget extends MemoryBudget {
     return true;
   }
 
-  /** Of a day of a few segments a merge does not take all. */
+  /** Few segments are merged, and are more than one segment can hold. */
   override get mergeBounds(): MergeBounds {
-    return { rowCount: 100, byteSize: 4_000 };
+    return { rowCount: 100, byteSize: 4_000, runsMin: 2 };
   }
 
   override get backlogBytesMax(): number {

@@ -17,6 +17,7 @@ const LIVES = budgetOf('WEIR_READ_ERROR_LIVES', { fast: 2, all: 30 });
 /** So many are lived at most until each kind of outcome was seen. */
 const LIVES_MAX = 10 * LIVES + 20;
 const STEPS = 60;
+const PROJECTS = 5;
 /** Bytes of sealed segments that may be in memory: of a few, so that queries read files. */
 const SEGMENT_BYTES_MAX = 20_000;
 const NOW_US = 20_000 * PARTITION_US + 14 * 3_600_000_000;
@@ -104,7 +105,7 @@ class Life {
   async #append({ durable }: OpenedStore): Promise<void> {
     const id = `post-${this.#acknowledged.length}`;
     const source = this.#random.pick(SOURCES);
-    await durable.store.append(source, smallBatch([id], NOW_US), this.#nowUs);
+    await durable.store.append(source, smallBatch([id], NOW_US, PROJECTS), this.#nowUs);
     this.#acknowledged.push(id);
   }
 

@@ -20,8 +20,12 @@ const DAY = 20_468;
 const EVERYTHING = { timestampUsStart: -Infinity, timestampUsEnd: Infinity };
 
 const LARGE_ROWS = 400;
+const PROJECTS = 10;
 /** A merge takes the small segments and not the large ones. */
-const BOUNDS: MergeBounds = { rowCount: 1000, byteSize: Number.POSITIVE_INFINITY };
+const BOUNDS: MergeBounds = {
+  ...{ rowCount: 1000, byteSize: Number.POSITIVE_INFINITY },
+  runsMin: MERGE_RUNS_MIN,
+};
 
 class SmallMerges extends MemoryBudget {
   override get mergeBounds(): MergeBounds {
@@ -33,11 +37,11 @@ function budgetOf(memoryBytesMax: number): MemoryBudget {
   return new SmallMerges({ memoryBytesMax, othersBytesMax: 0 });
 }
 
-/** Rows of ten projects, one record of the log. */
+/** Rows of one record of the log. */
 function segmentOf(record: number, rowCount: number): SharedArrayBuffer {
   const segment = new OpenSegment({ id: 1, arrivalBase: record * LARGE_ROWS });
-  const ids = Array.from({ length: rowCount }, (_, row) => `${row % 10}-${record}-${row}`);
-  segment.append(smallBatch(ids, DAY * PARTITION_US, true), 0, rowCount);
+  const ids = Array.from({ length: rowCount }, (_, row) => `${record}-${row}`);
+  segment.append(smallBatch(ids, DAY * PARTITION_US, PROJECTS), 0, rowCount);
   segment.publish();
   return sealSegment(segment.handle(), { partitionUs: PARTITION_US })[0]!;
 }
@@ -116,7 +120,8 @@ test('small segments that come while rows are divided are merged meanwhile, and 
   await sealed.settled();
   disk.onOperation = () => {};
   assert.deepEqual(
-    [sealed.stats().mergeCount, readBy(sealed, '0'), readBy(sealed, '1')],
+    // Small ones have rows of seven of the projects.
+    [sealed.stats().mergeCount, readBy(sealed, '0'), readBy(sealed, '9')],
     [2, 2, 1],
   );
   const rowCount = MERGE_RUNS_MIN * (LARGE_ROWS + 1);

@@ -116,9 +116,11 @@ export class StoreLedger {
   }
 }
 
+const PROJECTS = 5;
+
 export function batchOfPost(post: Post): Batch {
   const ids = post.timestampsUs.map((_, row) => idOf(post, row));
-  return { ...smallBatch(ids), timestampsUs: Float64Array.from(post.timestampsUs) };
+  return { ...smallBatch(ids, 0, PROJECTS), timestampsUs: Float64Array.from(post.timestampsUs) };
 }
 
 /** Some are long, so that records and segments are of several sectors. */

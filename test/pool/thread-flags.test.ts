@@ -2,8 +2,9 @@ import { equal } from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
+import { moduleUrl } from '../support/program-words.ts';
 
-const ENGINE = new URL('../../engine/engine.ts', import.meta.url).href;
+const ENGINE = moduleUrl('../../engine/engine.ts', import.meta.url).href;
 
 /** Makes a thread compute an array that planning does not. */
 const PROGRAM = `

@@ -7,8 +7,10 @@ import {
 } from '../../engine/column/batch.ts';
 import { NODE_HEADER_SIZE, RECORD } from '../../engine/column/token.ts';
 
-/** A batch of events that have an id and a time; with `areProjects`, the first character of an id is its project. */
-export function smallBatch(ids: readonly string[], timestampUs = 0, areProjects = false): Batch {
+const DIGITS = '0123456789';
+
+/** A batch of events that have an id, a time and, of at most ten that are named by digits, a project. */
+export function smallBatch(ids: readonly string[], timestampUs = 0, projectCount = 0): Batch {
   const rowCount = ids.length;
   let offset = 0;
   const references = ids.map((id) => {
@@ -17,13 +19,17 @@ export function smallBatch(ids: readonly string[], timestampUs = 0, areProjects 
     return stringReference(offset - length, length);
   });
   const none = new Float64Array(rowCount).fill(NO_STRING);
-  const firsts = references.map((id) => stringReference(referenceOffset(id), 1));
-  const projects = areProjects ? Float64Array.from(firsts) : none;
+  const digitOf = (id: string): number =>
+    Buffer.from(id).reduce((sum, byte) => sum + byte, 0) % projectCount;
+  const projects =
+    projectCount === 0
+      ? none
+      : Float64Array.from(ids, (id) => stringReference(offset + digitOf(id), 1));
   const tokens = new Int32Array(rowCount * NODE_HEADER_SIZE);
   for (let row = 0; row < rowCount; row++) tokens[row * NODE_HEADER_SIZE] = RECORD;
   return {
     rowCount,
-    bytes: Buffer.from(ids.join('')),
+    bytes: Buffer.from(`${ids.join('')}${projectCount === 0 ? '' : DIGITS}`),
     keys: new Float64Array(0),
     keyCount: 0,
     tokens,
