@@ -42,7 +42,7 @@ import type { ServedApp } from './http-server.ts';
 import { type Fail, mountRoutes } from './mount-routes.ts';
 import { COMMON_HEADERS, getRequestId, sendError } from './response.ts';
 import type { Route } from './route.ts';
-import { serviceRoutes } from './routes.ts';
+import { CHANGING_METHODS, serviceRoutes } from './routes.ts';
 import type { ServiceState } from './service-route.ts';
 import { WorkTurns } from './work-turns.ts';
 
@@ -81,8 +81,8 @@ export type AppOptions = {
 /** The allowed request ids of callers. They cannot break a log line or a header. */
 const REQUEST_ID = /^[\w.:+/=-]{1,128}$/;
 
-/** Paths that call endpoints or describe definitions. */
-const CALL_PATH = /^(?:\/api)?\/endpoints(?:\/|$)/;
+/** Paths that call endpoints, or read or change definitions. */
+const ENDPOINT_PATH = /^(?:\/api)?\/endpoints(?:\/|$)/;
 
 /** The app that an HTTP server serves, with all its routes. */
 export type ServiceApp = ServedApp & {
@@ -134,12 +134,8 @@ export function createApp(options: AppOptions): ServiceApp {
     throw new ServiceError('unknown_route', `there is nothing at ${echo(request.path)}`);
   });
   const failElsewhere: ErrorRequestHandler = (error, request, response, _next) => {
-    fail(
-      error,
-      request,
-      response,
-      CALL_PATH.test(request.path) ? profile.tellFailedCall : undefined,
-    );
+    const isCall = ENDPOINT_PATH.test(request.path) && !CHANGING_METHODS.includes(request.method);
+    fail(error, request, response, isCall ? profile.tellFailedCall : undefined);
   };
   app.use(failElsewhere);
   const requestMemory = () => ({

@@ -77,7 +77,7 @@ const ID = {
 };
 
 /** Methods that change a definition, by its id or by a name. The other methods at a name call it. */
-const CHANGING_METHODS: readonly string[] = ['PUT', 'PATCH', 'DELETE'];
+export const CHANGING_METHODS: readonly string[] = ['PUT', 'PATCH', 'DELETE'];
 
 /** All routes of the service, the most frequent first. */
 export function serviceRoutes(options: RouteOptions): readonly Route[] {

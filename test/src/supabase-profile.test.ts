@@ -40,6 +40,23 @@ test('a call that cannot be answered is a 200 with a message', async () => {
   });
 });
 
+test('a path that does not decode is a 200 for a call, and a 400 for a change of a definition', async () => {
+  await withApp(SUPABASE, async (app) => {
+    for (const [method, status] of [
+      ['GET', 200],
+      ['POST', 200],
+      ['PUT', 400],
+      ['DELETE', 400],
+    ] as const) {
+      const answer = await ask(app, { path: '/api/endpoints/name%', method });
+      assert.deepEqual(
+        [answer.status, answer.json],
+        [status, { error: 'a % in the path must begin UTF-8 in hexadecimal' }],
+      );
+    }
+  });
+});
+
 test('failed queries are such 200s instead of 422 and 504, and 503 stays', async () => {
   const outcomes: [QueryError['code'], number][] = [
     ['query_failed', 200],
