@@ -369,7 +369,7 @@ export const QUERIES_BYTES_MAX = 1024 * 1024 * 1024;
  */
 export const KEPT_BYTES_MAX = 64 * 1024 * 1024;
 
-/** Part of QUERIES_BYTES_MAX that the partial state of one fragment may take: on its way to the thread that combines it, it is there four times. */
+/** Part of QUERIES_BYTES_MAX that the partial state of one fragment may take: on its way to the thread that combines it, it is there up to four times. */
 export const PARTIAL_BYTES_PART = 1 / 16;
 
 /**

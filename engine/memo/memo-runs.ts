@@ -24,6 +24,7 @@ import {
   PACKED_SEGMENT_ROWS_MIN,
   REMEMBERED_BYTES_PER_ROW_MAX,
   REMEMBERED_ROWS_MIN,
+  SMALL_STATE_BYTES_MAX,
   SMALL_STATE_SEGMENTS_MIN,
 } from './limits.ts';
 import { StateShelf, shelfKey } from './packed-states.ts';
@@ -32,6 +33,7 @@ import { PrefixSums } from './prefix-sums.ts';
 import { type PreparedStates, partialOf, type StatesOrder } from './prepare-states.ts';
 import { rememberedPartial } from './remembered-partial.ts';
 import type { KeptResult, TogetherResult } from './run-pieces.ts';
+import { unpackedWithin } from './sent-partial.ts';
 import { hasSmallState, keepSmallState, smallCoverageOf } from './small-state.ts';
 
 /** What a run is over: its scans as the call has them, and their segments. */
@@ -177,10 +179,12 @@ export class MemoRuns {
       this.#keepSmall(fragment, small, result);
       return;
     }
-    const { partial, rowCount } = result;
+    const { rowCount } = result;
     const members = pieces.flatMap(({ content }) => content ?? []);
     const { rowsMin, bytesPerRowMax } = this.#limits;
     if (rowCount < rowsMin || members.length < 2) return;
+    const partial = unpackedWithin(result.partial, bytesPerRowMax * rowCount);
+    if (partial === undefined) return;
     const remembered = {
       ...rememberedPartial(partial, rowCount, fragment, 'as a whole'),
       members,
@@ -195,8 +199,10 @@ export class MemoRuns {
   #keepSmall(
     fragment: Fragment,
     { members, known }: NonNullable<Coverage['small']>,
-    { partial, rowCount }: TogetherResult,
+    { partial: sent, rowCount }: TogetherResult,
   ): void {
+    const partial = unpackedWithin(sent, SMALL_STATE_BYTES_MAX);
+    if (partial === undefined) return;
     if (known === undefined) {
       keepSmallState(this.#memo, fragment, { members, partial, rowCount });
       return;
@@ -309,8 +315,10 @@ export class MemoRuns {
 
   #rememberedOf(result: KeptResult, fragment: Fragment): Remembered {
     if (result === 'few') return 'few';
-    const remembered = rememberedPartial(result.partial, result.rowCount, fragment);
-    const bytesMax = this.#limits.bytesPerRowMax * remembered.rowCount;
+    const bytesMax = this.#limits.bytesPerRowMax * result.rowCount;
+    const partial = unpackedWithin(result.partial, bytesMax);
+    if (partial === undefined) return 'dear';
+    const remembered = rememberedPartial(partial, result.rowCount, fragment);
     return remembered.byteSize > bytesMax ? 'dear' : remembered;
   }
 }

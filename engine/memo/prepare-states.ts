@@ -197,7 +197,7 @@ function preparedState(
   const segments = [[segment]];
   const bounds = boundsOf(scan, { window: ALL_TIME, texts, reach });
   const context = { segments, bounds: [bounds], texts, prepared, checkpoint, counters };
-  const partial = partialOf(() => executeFragment(breaker, context) as AggregatePartial);
+  const partial = partialOf(() => executeFragment(breaker, context));
   const rowCount = counters.rowsScanned + counters.rowsSkipped;
   const isWorth = partial !== undefined && partialSize(partial) <= bytesPerRowMax * rowCount;
   const key = callKey(planKey, texts, bounds.reach);

@@ -5,6 +5,7 @@ import type { ScanCounters } from '../operator/scan.ts';
 import { type ExecutionContext, executeFragment, withinWindow } from '../plan/execute.ts';
 import { ALL_TIME, type TimeWindow } from '../plan/logical-plan.ts';
 import { breakerOf, type PhysicalPlan, scansOf } from '../plan/physical-plan.ts';
+import { packLarge, type SentPartial } from './sent-partial.ts';
 
 /** Which rows of a segment are to be looked at. */
 export type PieceOrder = {
@@ -23,7 +24,7 @@ export type PieceOrder = {
  * `few`: its rows were taken together with those of others, for they are too few to be remembered. `rowCount`: rows
  * looked at for it.
  */
-export type KeptResult = 'few' | { readonly partial: AggregatePartial; readonly rowCount: number };
+export type KeptResult = 'few' | { readonly partial: SentPartial; readonly rowCount: number };
 
 export type PiecesResult = {
   /** By the index of the piece; `undefined` where nothing is kept. */
@@ -31,15 +32,37 @@ export type PiecesResult = {
   /** Of the segments with few rows. */
   readonly together?: TogetherResult | undefined;
   /** Of all other rows. */
-  readonly others: readonly AggregatePartial[];
+  readonly others: readonly SentPartial[];
 };
 
 export type TogetherResult = {
   /** Which of the pieces. */
   readonly indexes: readonly number[];
-  readonly partial: AggregatePartial;
+  readonly partial: SentPartial;
   readonly rowCount: number;
 };
+
+/** All states of a result. */
+export function partialsOf({ kept, together, others }: PiecesResult): readonly SentPartial[] {
+  return [
+    ...others,
+    ...kept.flatMap((result) => (typeof result === 'object' ? result.partial : [])),
+    ...(together === undefined ? [] : [together.partial]),
+  ];
+}
+
+/** The same result with its large states packed. */
+export function packLargeOf({ kept, together, others }: PiecesResult): PiecesResult {
+  const packed = <T extends { readonly partial: SentPartial }>(result: T): T => ({
+    ...result,
+    partial: packLarge(result.partial),
+  });
+  return {
+    kept: kept.map((result) => (typeof result === 'object' ? packed(result) : result)),
+    together: together && packed(together),
+    others: others.map(packLarge),
+  };
+}
 
 /**
  * Runs a plan up to the grouping it may be cut at over pieces of segments: the segments of the context's
@@ -60,11 +83,7 @@ export function runPieces(
     some: readonly Segment[],
     base?: AggregatePartial,
   ): AggregatePartial =>
-    executeFragment(
-      plan,
-      withinWindow({ ...context, segments: [some] }, scan, window),
-      base,
-    ) as AggregatePartial;
+    executeFragment(plan, withinWindow({ ...context, segments: [some] }, scan, window), base);
   const kept: (KeptResult | undefined)[] = [];
   const few: number[] = [];
   const others = new Map<string, { readonly window: TimeWindow; readonly segments: Segment[] }>();

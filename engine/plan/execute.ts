@@ -94,8 +94,8 @@ export function executeQuery(plan: PhysicalPlan, context: ExecutionContext, sink
 export function executeFragment(
   plan: PhysicalPlan,
   context: ExecutionContext,
-  base?: unknown,
-): unknown {
+  base?: AggregatePartial,
+): AggregatePartial {
   const breaker = must(breakerOf(plan), 'a plan in fragments has a grouping to cut at');
   const beside = base === undefined ? undefined : { breaker, partials: [base], isBeside: true };
   const execution = new Execution(context, beside);

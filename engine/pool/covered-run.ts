@@ -3,8 +3,8 @@ import type { SegmentHandle } from '../column/segment.ts';
 import { FRAGMENT_BYTES_MIN } from '../limits.ts';
 import type { Coverage, Piece } from '../memo/coverage.ts';
 import type { MemoRuns } from '../memo/memo-runs.ts';
-import type { PiecesResult } from '../memo/run-pieces.ts';
-import type { AggregatePartial } from '../operator/aggregate.ts';
+import { type PiecesResult, partialsOf } from '../memo/run-pieces.ts';
+import type { SentPartial } from '../memo/sent-partial.ts';
 import { sharesOf } from './shares.ts';
 import type { TaskStats } from './task.ts';
 
@@ -33,21 +33,19 @@ export function sharesOfPieces(
 /** Returns all partial states of some pieces, and passes those worth remembering to the memo. */
 export function takePieces(
   pieces: readonly Piece[],
-  { kept, together, others }: PiecesResult,
+  result: PiecesResult,
   { coverage, memo }: CoveredRun,
-): readonly AggregatePartial[] {
-  const partials = [...others];
-  for (const [index, result] of kept.entries()) {
-    if (result === undefined) continue;
-    memo.keep(coverage, must(pieces[index], 'each result is of a piece'), result);
-    if (result !== 'few') partials.push(result.partial);
+): readonly SentPartial[] {
+  const { kept, together } = result;
+  for (const [index, one] of kept.entries()) {
+    if (one === undefined) continue;
+    memo.keep(coverage, must(pieces[index], 'each result is of a piece'), one);
   }
   if (together !== undefined) {
     const few = together.indexes.map((index) => must(pieces[index]));
     memo.keepTogether(coverage, few, together);
-    partials.push(together.partial);
   }
-  return partials;
+  return partialsOf(result);
 }
 
 /** The bytes that a task over all of a segment may have to read. */

@@ -16,6 +16,7 @@ import {
 import { mayFailForMemo, ordersOf } from '../memo/coverage.ts';
 import { partialSize } from '../memo/partial-size.ts';
 import type { PreparedStates } from '../memo/prepare-states.ts';
+import type { SentPartial } from '../memo/sent-partial.ts';
 import { addScanCounters, newScanCounters } from '../operator/scan.ts';
 import type { Column } from '../plan/expression.ts';
 import { breakerOf, type PhysicalPlan } from '../plan/physical-plan.ts';
@@ -102,7 +103,7 @@ export type QueryPoolOptions = {
   readonly finishHere?: FinishHere;
 };
 
-type FinishHere = (query: QueryRun, partials: readonly unknown[]) => RunAnswer | undefined;
+type FinishHere = (query: QueryRun, partials: readonly SentPartial[]) => RunAnswer | undefined;
 
 /**
  * The worker threads: those of queries, and those of the background, which seal, merge and pack. As many of them all run at
@@ -458,17 +459,17 @@ export class QueryPool {
     );
     const fragments = answers.map(partialOf);
     const partials = fragments.map(({ partial }) => partial);
-    const answer = await this.#finish(query, partials, { part, tasks });
     const stats = fragments.map((fragment) => fragment.stats);
-    this.#noteCost(query, [...stats, answer.stats]);
     this.#noteStates(query, partials, stats);
+    const answer = await this.#finish(query, partials, { part, tasks });
+    this.#noteCost(query, [...stats, answer.stats]);
     return { ...answer, stats: statsOfAll(stats, answer.stats) };
   }
 
   /** Combines partial states and does the rest: here where that is little, else on a thread. */
   async #finish(
     query: QueryRun,
-    partials: readonly unknown[],
+    partials: readonly SentPartial[],
     { part, tasks, line = 'ahead' }: PoolRun & { readonly line?: 'turn' | 'ahead' },
   ): Promise<RunAnswer> {
     const here = this.#finishHere?.(query, partials);
@@ -479,7 +480,11 @@ export class QueryPool {
   }
 
   /** States of many small parts take a while to add up: they are looked at now and then. */
-  #noteStates(query: QueryRun, partials: readonly unknown[], stats: readonly TaskStats[]): void {
+  #noteStates(
+    query: QueryRun,
+    partials: readonly SentPartial[],
+    stats: readonly TaskStats[],
+  ): void {
     if (this.#costs.stateBytesPerRow(query) !== undefined) return;
     const byteSize = partials.reduce<number>((sum, partial) => sum + partialSize(partial), 0);
     const rowCount = stats.reduce((sum, { rowsScanned }) => sum + rowsScanned, 0);
@@ -509,7 +514,7 @@ export class QueryPool {
       }),
     );
     const stats: TaskStats[] = [];
-    const partials = [...coverage.partials];
+    const partials: SentPartial[] = [...coverage.partials];
     for (const [index, answer] of answers.entries()) {
       assert(answer.kind === 'pieces', 'a task of pieces answers with what came of them');
       stats.push(answer.stats);

@@ -5,6 +5,7 @@ import type { OpenSegmentHandle, SealedSegmentHandle, SegmentHandle } from '../c
 import type { DroppedSegments } from '../column/snapshot.ts';
 import type { PreparedStates, StatesOrder } from '../memo/prepare-states.ts';
 import type { PieceOrder, PiecesResult } from '../memo/run-pieces.ts';
+import type { SentPartial } from '../memo/sent-partial.ts';
 import type { RowSlice, ScanCounters } from '../operator/scan.ts';
 import type { SentTemplate, TemplateContent } from '../plan/plan-memo.ts';
 import type { PlanProfile } from '../plan/plan-profile.ts';
@@ -60,7 +61,7 @@ type PiecesTask = QueryPart &
 type FinishTask = QueryPart &
   Signalled & {
     readonly kind: 'finish';
-    readonly partials: readonly unknown[];
+    readonly partials: readonly SentPartial[];
   };
 
 /** Counts the fields of the events of some segments. */
@@ -149,7 +150,7 @@ export type RunAnswer = {
 
 export type PartialAnswer = {
   readonly kind: 'partial';
-  readonly partial: unknown;
+  readonly partial: SentPartial;
   readonly stats: TaskStats;
 };
 

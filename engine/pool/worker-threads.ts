@@ -5,6 +5,7 @@ import {
   SegmentGoneError,
   SegmentReadError,
 } from '../column/segment-image.ts';
+import { packedBuffersOf } from '../memo/sent-partial.ts';
 import { QueryError } from '../query-error.ts';
 import { HeldMemory } from './held-memory.ts';
 import type { Task, TaskAnswer, UnreadableAnswer } from './task.ts';
@@ -130,7 +131,8 @@ export class WorkerThreads {
     // Piscina takes this as it takes an AbortSignal, which costs several microseconds to make.
     const abort = new EventEmitter();
     let endedBy: Error | undefined;
-    const answer = this.#piscina.run(task, { signal: abort }).then(
+    const transferList = movedBuffersOf(task);
+    const answer = this.#piscina.run(task, { signal: abort, transferList }).then(
       (value) => {
         this.#unanswered.delete(lose);
         if (value.kind === 'bug') throw bugOf(value);
@@ -173,6 +175,11 @@ export class WorkerThreads {
       ? `the thread of this query may fill ${Math.ceil(this.#heapBytesMax / MEGABYTE)} MiB of heap; the query filled more`
       : 'the thread of this query ended before the answer';
   }
+}
+
+/** Packed states go to the thread that combines them as they are. */
+function movedBuffersOf(task: Task): ArrayBuffer[] {
+  return task.kind === 'finish' ? [...packedBuffersOf(task.partials)] : [];
 }
 
 function bugOf(bug: Extract<TaskAnswer, { kind: 'bug' }>): Error {

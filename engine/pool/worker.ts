@@ -34,7 +34,8 @@ import { pausingEvery } from '../function/work-meter.ts';
 import { CHECKPOINT_STEPS, PARTIAL_BYTES_PART, REMEMBERED_PLANS_BYTES_MAX } from '../limits.ts';
 import { partialSize } from '../memo/partial-size.ts';
 import { prepareStates } from '../memo/prepare-states.ts';
-import { runPieces } from '../memo/run-pieces.ts';
+import { packLargeOf, partialsOf, runPieces } from '../memo/run-pieces.ts';
+import { packedBuffersOf, packLarge, unpacked } from '../memo/sent-partial.ts';
 import { newScanCounters, type ScanCounters } from '../operator/scan.ts';
 import {
   type ExecutionContext,
@@ -168,12 +169,12 @@ function isPart({ kind }: Task): boolean {
   return kind === 'fragment' || kind === 'pieces';
 }
 
-/** What a task over a part of a query gives, if it can be handed over. */
-function handedOver<T extends TaskAnswer>(answer: T, states: unknown): T | OversizedAnswer {
+/** What a task over a part of a query gives, if its states can be handed over. */
+function handedOver<T extends TaskAnswer>(states: unknown, answer: () => T): T | OversizedAnswer {
   const bytesMax = guard.bytesMax * PARTIAL_BYTES_PART;
   // To add the parts up takes a while, and they are no more than all.
   const isSmall = guard.heldBytes <= bytesMax || partialSize(states, bytesMax) <= bytesMax;
-  return isSmall ? answer : { kind: 'oversized' };
+  return isSmall ? answer() : { kind: 'oversized' };
 }
 
 function answer(task: Task): TaskAnswer | Promise<TaskAnswer> {
@@ -194,12 +195,20 @@ function answer(task: Task): TaskAnswer | Promise<TaskAnswer> {
       const run = startRun(task);
       const context = { ...run.context, slice: task.slice };
       const partial = metered(run, () => executeFragment(run.plan, context));
-      return handedOver({ kind: 'partial', partial, stats: run.stats() }, partial);
+      return handedOver(partial, () => ({
+        kind: 'partial',
+        partial: packLarge(partial),
+        stats: run.stats(),
+      }));
     }
     case 'pieces': {
       const run = startRun(task);
       const result = metered(run, () => runPieces(run.plan, run.context, task.orders));
-      return handedOver({ kind: 'pieces', result, stats: run.stats() }, result);
+      return handedOver(result, () => ({
+        kind: 'pieces',
+        result: packLargeOf(result),
+        stats: run.stats(),
+      }));
     }
     case 'query': {
       const run = startRun(task);
@@ -216,7 +225,7 @@ function answer(task: Task): TaskAnswer | Promise<TaskAnswer> {
     case 'finish': {
       const run = startRun(task);
       const rows = newRowWriter(run);
-      metered(run, () => finishQuery(run.plan, run.context, task.partials, rows));
+      metered(run, () => finishQuery(run.plan, run.context, task.partials.map(unpacked), rows));
       return rowsAnswer(rows, run);
     }
     default:
@@ -315,6 +324,8 @@ function moved(answer: TaskAnswer): TaskAnswer {
 
 function movableBuffersOf(answer: TaskAnswer): readonly ArrayBufferLike[] {
   if (answer.kind === 'packed') return buffersOf(answer.image);
+  if (answer.kind === 'partial') return packedBuffersOf([answer.partial]);
+  if (answer.kind === 'pieces') return packedBuffersOf(partialsOf(answer.result));
   return answer.kind === 'rows' && answer.json.state === undefined
     ? [answer.json.bytes.buffer]
     : [];

@@ -2,6 +2,7 @@ import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
 import type { OpenSegmentHandle, SegmentHandle } from '../../engine/column/segment.ts';
+import { type SentPartial, unpacked } from '../../engine/memo/sent-partial.ts';
 import { newScanCounters } from '../../engine/operator/scan.ts';
 import { ALL_TIME } from '../../engine/plan/logical-plan.ts';
 import type { PoolLimits } from '../../engine/pool/pool-limits.ts';
@@ -171,7 +172,7 @@ test('a query in fragments that loses one fails as a whole, and its others stop'
 test('what is left of a query in fragments is done by the calling thread, where it will', async () => {
   const json = new TextEncoder().encode('[1]');
   let isLittle = true;
-  let seen: readonly unknown[] = [];
+  let seen: readonly SentPartial[] = [];
   const finishHere: QueryPoolOptions['finishHere'] = (_, partials) => {
     seen = partials;
     const stats = taskStatsOf(newScanCounters(), 1);
@@ -181,7 +182,11 @@ test('what is left of a query in fragments is done by the calling thread, where 
   start(2, {}, { finishHere });
   const answer = await pool.run(fragments('answer', 'answer'));
   deepEqual([answer.json, answer.rowCount], [json, 1]);
-  deepEqual(seen, [1, 1], 'the state of each fragment');
+  deepEqual(
+    seen.map((partial) => unpacked(partial).states),
+    [[1], [1]],
+    'the state of each fragment',
+  );
   equal(answer.stats.rowsScanned, 2 * 3);
   equal(answer.stats.runMs, 5 + 1, 'the longest fragment, and what was left');
   equal(begun(), 2, 'no thread was asked for more');

@@ -76,6 +76,9 @@ function scriptOf(task: Task): Script {
   return (holder as { readonly script: Script }).script;
 }
 
+/** The partial state of a fragment. */
+const NO_GROUPS = { keys: { size: 0, columns: [] }, states: [1] };
+
 function answerTo(task: Task): TaskAnswer {
   const counters = {
     rowsScanned: 3,
@@ -86,7 +89,7 @@ function answerTo(task: Task): TaskAnswer {
   };
   const stats = { ...counters, runMs: 5 };
   if (task.kind === 'seal') return { kind: 'sealed', buffers: [new SharedArrayBuffer(8)] };
-  if (task.kind === 'fragment') return { kind: 'partial', partial: 1, stats };
+  if (task.kind === 'fragment') return { kind: 'partial', partial: NO_GROUPS, stats };
   const bytes = new TextEncoder().encode('[]');
   const json: RowsAnswer['json'] = { bytes, state: new Int32Array(1), loan: 1 };
   return { kind: 'rows', json, rowCount: 0, isTruncated: false, stats };
