@@ -388,6 +388,44 @@ const SYSLOG_CASES: Cases = [
   ['bytes that are not UTF-8', (size) => Buffer.alloc(size, 0xff)],
 ];
 
+/** A delivery of Firehose. */
+function delivery(...records: readonly (string | Uint8Array)[]): string {
+  const list = records.map((record) => `{"data":"${Buffer.from(record).toString('base64')}"}`);
+  return `{"records":[${list.join()}]}`;
+}
+
+/** Characters of base64 for three bytes. */
+const BASE64_FACTOR = 4 / 3;
+
+const FIREHOSE_CASES: Cases = [
+  ['no records', (size) => `{"records":[${many(size, () => '{"data":""}')}]}`],
+  ['records without data', (size) => `{"records":[${many(size, () => '{}')}]}`],
+  ['lines that begin an object', (size) => delivery(repeated(size / BASE64_FACTOR, '{\n'))],
+  ['lines that are no object', (size) => delivery(repeated(size / BASE64_FACTOR, '{a}\n'))],
+  ['objects that do not end', (size) => delivery(repeated(size / BASE64_FACTOR, '{"a":'))],
+  ['empty objects', (size) => delivery(repeated(size / BASE64_FACTOR, '{}'))],
+  ['space', (size) => delivery(gzipSync(Buffer.alloc(Math.min(100 * size, 11_900_000), ' ')))],
+  ['too much', (size) => delivery(gzipSync(Buffer.alloc(Math.max(20_000_000, 2 * size))))],
+  [
+    'small packed records',
+    (size) => {
+      const data = gzipSync('a').toString('base64');
+      return `{"records":[${many(size, () => `{"data":"${data}"}`)}]}`;
+    },
+  ],
+  [
+    'a long head of many log events',
+    (size) => {
+      const half = size / BASE64_FACTOR / 2;
+      const owner = repeated(half, 'x');
+      const logEvents = many(half, () => '{}');
+      return delivery(
+        `{"messageType":"DATA_MESSAGE","owner":"${owner}","logEvents":[${logEvents}]}`,
+      );
+    },
+  ],
+];
+
 const DOCUMENT_CASES: Cases = [
   ['a document with many keys', (size) => `[{${members(size)}}]`],
   ['one message many times', (size) => `[{${many(size, () => '"message":"m"')}}]`],
@@ -492,6 +530,7 @@ export const HOSTILE_POSTS: readonly HostilePost[] = [
   ...posts('typecasts', '/logs/typecasts', JSON_TYPE, TYPECAST_CASES),
   ...posts('bulk', '/_bulk', LINES_TYPE, BULK_CASES),
   ...posts('Loki', '/loki/api/v1/push', JSON_TYPE, LOKI_CASES),
+  ...posts('Firehose', '/firehose', JSON_TYPE, FIREHOSE_CASES),
   ...posts('OTLP', '/v1/logs', JSON_TYPE, OTLP_CASES),
   ...posts('OTLP in Protobuf', '/v1/logs', PROTOBUF_TYPE, PROTOBUF_CASES),
   ...posts('syslog', '/logs/syslog', TEXT_TYPE, SYSLOG_CASES),

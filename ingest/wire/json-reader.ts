@@ -49,6 +49,11 @@ export class JsonReader {
     this.#cursor.skipMark();
   }
 
+  /** The whole body; a caller must read it again after any other call. */
+  get bytes(): Buffer {
+    return this.#text.bytes;
+  }
+
   /** Number of bytes read so far. */
   get position(): number {
     return this.#cursor.position;
@@ -129,12 +134,27 @@ export class JsonReader {
       const start = this.#cursor.position;
       if (start >= bodySize) return false;
       const lineFeed = bytes.indexOf(ascii.LINE_FEED, start);
-      this.#cursor.enterLine(start, lineFeed < 0 || lineFeed > bodySize ? bodySize : lineFeed);
-      // A zero byte temporarily ends the line, as it ends a body.
-      bytes[this.#cursor.end] = 0;
+      this.enterText({ start, end: lineFeed < 0 || lineFeed > bodySize ? bodySize : lineFeed });
       if (this.#cursor.skipSpace() !== 0 || this.#cursor.position < this.#cursor.end) return true;
       this.#leaveLine();
     }
+  }
+
+  /**
+   * Goes to a part of the body as a separate text. A line feed or the end of the body must follow it. The text must be
+   * ended by `endText` or `leaveText`.
+   */
+  enterText({ start, end }: JsonPlace): void {
+    this.#cursor.enterLine(start, end);
+    // A zero byte temporarily ends the text, as it ends a body.
+    this.#text.bytes[end] = 0;
+  }
+
+  /** Gives up the current text wherever the reader is in it, and goes to the byte after the line feed that ends it. */
+  leaveText(): void {
+    this.#hasMember.length = 0;
+    this.#dueAt = NOWHERE;
+    this.#leaveLine();
   }
 
   /** Requires that only white space follows, up to the end of the line or of the body. */
@@ -186,9 +206,7 @@ export class JsonReader {
       return value;
     } catch (error) {
       if (!(error instanceof MalformedBodyError || error instanceof EventLimitError)) throw error;
-      this.#hasMember.length = 0;
-      this.#dueAt = NOWHERE;
-      this.#leaveLine();
+      this.leaveText();
       return error;
     }
   }

@@ -27,6 +27,11 @@ export type WireBody = {
  */
 export interface WireFormat<Notes = void> {
   /**
+   * Whether a body may hold much more than its own bytes, because parts of it are compressed. Such a body is decoded in
+   * the decoding thread, one at a time, whatever its size.
+   */
+  readonly expands?: true;
+  /**
    * Adds the events of a body to `events`, in the order sent. Yields its position between events. Keeps nothing.
    *
    * @throws MalformedBodyError, BodyLimitError: nothing of the body is stored then.

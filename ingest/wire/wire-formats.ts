@@ -3,6 +3,7 @@ import { cloudEvents } from './cloud-events.ts';
 import { documentLines, documents } from './documents.ts';
 import { elasticsearchBulk } from './elasticsearch-bulk.ts';
 import { elixirLogger } from './elixir-logger.ts';
+import { firehose } from './firehose.ts';
 import { logpush } from './logpush.ts';
 import { lokiPush } from './loki-push.ts';
 import { otlpJson } from './otlp-json.ts';
@@ -15,7 +16,7 @@ import type { WireFormat } from './wire-format.ts';
 const FORMATS: ReadonlyMap<string, WireFormat<unknown>> = new Map<string, WireFormat<unknown>>(
   Object.entries({
     ...{ cloudEvents, documents, documentLines, elasticsearchBulk, elixirLogger, logpush },
-    ...{ lokiPush, otlpJson, otlpProtobuf, syslog, typecasts },
+    ...{ firehose, lokiPush, otlpJson, otlpProtobuf, syslog, typecasts },
   }),
 );
 

@@ -28,6 +28,9 @@ const WAYS: Readonly<Record<TokenPlaces, string>> = {
  */
 const NAMED = /^(?:basic|apikey) +([A-Za-z0-9+/_-]+={0,2}) *$/i;
 
+/** Headers for the token of senders that can set no other header. */
+const SENDER_HEADERS = ['x-amz-firehose-access-key'] as const;
+
 /** Why a token is refused: it is missing, unknown or expired. */
 export const TOKEN_REFUSALS = ['missing', 'unknown', 'expired'] as const;
 
@@ -56,7 +59,7 @@ export function authenticate(
 ): Grant {
   let token = findInHeaders(request);
   if (tokenIn !== 'headers') token ??= findInUrl(query);
-  if (tokenIn === 'password') token ??= findPassword(request);
+  if (tokenIn === 'password') token ??= findPassword(request) ?? findInSenderHeader(request);
   if (token === undefined) {
     throw new TokenError('missing', `an access token must be given ${WAYS[tokenIn]}; got none`);
   }
@@ -97,4 +100,9 @@ function findPassword({ headers }: IncomingMessage): string | undefined {
   if (named === undefined) return undefined;
   const text = Buffer.from(named, 'base64').toString('utf8');
   return text.slice(text.indexOf(':') + 1);
+}
+
+function findInSenderHeader({ headers }: IncomingMessage): string | undefined {
+  const texts = SENDER_HEADERS.map((name) => headers[name]);
+  return texts.find((text): text is string => typeof text === 'string' && text !== '');
 }

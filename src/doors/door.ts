@@ -33,6 +33,8 @@ import { tellWarnings } from './post-warnings.ts';
 
 /** What was stored of a body, for the answer to its sender. */
 type Posted<Notes> = Alterations & {
+  /** The time at which the body was read, in microseconds. */
+  readonly nowUs: number;
   /** Notes of the format. */
   readonly notes: Notes;
   /** The events of the body that were refused. */
@@ -137,7 +139,7 @@ export function doorHandler<Notes>(
         const onStored = (to: Source, stored: StoredLogs): void =>
           posts.addStored(senderOf(request, grant), to, stored);
         const to = { source: target, nowUs, grant, quotas, response, onStored };
-        return { notes: ofFormat, ...(await store(intake, post, to)) };
+        return { notes: ofFormat, nowUs, ...(await store(intake, post, to)) };
       } finally {
         post.end();
       }
@@ -181,7 +183,7 @@ async function store(
   intake: LogIntake,
   post: DecodedPost,
   { source, nowUs, grant, quotas, response, onStored }: Target,
-): Promise<Omit<Posted<unknown>, 'notes'>> {
+): Promise<Omit<Posted<unknown>, 'notes' | 'nowUs'>> {
   // Checks all addresses before storing any: a token that may not use one of them stores nothing.
   const bySource = await addressesBySource(post.contents.addresses, (address) => {
     if (address === undefined) return source;

@@ -81,6 +81,9 @@ export type AppOptions = {
 /** The allowed request ids of callers. They cannot break a log line or a header. */
 const REQUEST_ID = /^[\w.:+/=-]{1,128}$/;
 
+/** Headers that give a request its id, in this order. The second is that of Amazon Data Firehose. */
+const REQUEST_ID_HEADERS = ['x-request-id', 'x-amz-firehose-request-id'] as const;
+
 /** Paths that call endpoints, or read or change definitions. */
 const ENDPOINT_PATH = /^(?:\/api)?\/endpoints(?:\/|$)/;
 
@@ -155,7 +158,10 @@ function failing({ profile, log, clock }: AppOptions): Fail {
     const known = asServiceError(error, getRequestId(response));
     if (known.status >= 500) logFailure(known, request, getRequestId(response));
     if (response.headersSent || response.destroyed) response.destroy();
-    else sendError(request, response, known, tell ?? profile.tellFailure);
+    else {
+      const nowMs = Math.floor(clock.nowUs() / 1_000);
+      sendError(request, response, known, { tell: tell ?? profile.tellFailure, nowMs });
+    }
   };
 }
 
@@ -197,7 +203,7 @@ function withoutTicket(path: string): string {
 }
 
 function beginResponse(request: Request, response: Response, next: NextFunction): void {
-  const given = request.headers['x-request-id'];
+  const given = REQUEST_ID_HEADERS.map((name) => request.headers[name]).find(Boolean);
   const isUsable = typeof given === 'string' && REQUEST_ID.test(given);
   response.setHeader('X-Request-Id', isUsable ? given : randomUUID());
   for (const [name, value] of COMMON_HEADERS) response.setHeader(name, value);

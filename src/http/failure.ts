@@ -18,6 +18,8 @@ export type FailedRequest = {
   readonly requestId: string;
   readonly accept: string | undefined;
   readonly contentType?: string | undefined;
+  /** The time of the failure, in milliseconds since the epoch. */
+  readonly nowMs?: number | undefined;
 };
 
 /** Formats a failure for a profile. */

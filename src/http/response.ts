@@ -65,16 +65,16 @@ export function getRequestId(response: ServerResponse): string {
   return String(response.getHeader('X-Request-Id') ?? '');
 }
 
-/** Sends a failure, formatted by `tell`. */
+/** Sends a failure, formatted by `tell`. `nowMs`: the time of the failure. */
 export function sendError(
   request: IncomingMessage,
   response: ServerResponse,
   error: ServiceError,
-  tell: TellFailure,
+  { tell, nowMs }: { readonly tell: TellFailure; readonly nowMs: number },
 ): void {
   const { details, retryAfterS } = error;
   const { accept, 'content-type': sentType } = request.headers;
-  const failed = { requestId: getRequestId(response), accept, contentType: sentType };
+  const failed = { requestId: getRequestId(response), accept, contentType: sentType, nowMs };
   const { status, contentType, body, isCutShort = false } = tell(error, failed);
   if (retryAfterS !== undefined) response.setHeader('Retry-After', retryAfterS);
   if (details.allow !== undefined) response.setHeader('Allow', details.allow.join(', '));

@@ -50,8 +50,7 @@ export class StoreIntake implements LogIntake {
     this.#directory = options.directory;
     this.#store = options.store;
     this.#counts = options.counts;
-    const { apartBytesMin = DECODED_APART_BYTES_MIN } = options;
-    this.#apartBytesMin = CAN_DECODE_APART ? apartBytesMin : Number.POSITIVE_INFINITY;
+    this.#apartBytesMin = options.apartBytesMin ?? DECODED_APART_BYTES_MIN;
     this.#decoding = {
       ...{ retentionUs, manners },
       pool: new MemoryPool(division.pooledBytesMax),
@@ -93,10 +92,9 @@ export class StoreIntake implements LogIntake {
   }
 
   decode(posted: PostedBody, isGone?: () => boolean): Promise<DecodedPost> {
-    const decoding =
-      sizeOfPieces(posted.pieces) < this.#apartBytesMin
-        ? new LocalDecoding(posted, this.#decoding)
-        : this.#thread.decoding(posted, isGone);
+    const decoding = this.#isDecodedApart(posted)
+      ? this.#thread.decoding(posted, isGone)
+      : new LocalDecoding(posted, this.#decoding);
     return asServiceErrors(async () => {
       try {
         const contents = await decoding.begin();
@@ -106,6 +104,12 @@ export class StoreIntake implements LogIntake {
         throw error;
       }
     });
+  }
+
+  #isDecodedApart(posted: PostedBody): boolean {
+    if (!CAN_DECODE_APART) return false;
+    const expands = 'mediaType' in posted && posted.format.expands === true;
+    return expands || sizeOfPieces(posted.pieces) >= this.#apartBytesMin;
   }
 
   /** Ends the thread; what it is decoding fails. */

@@ -19,6 +19,7 @@ import {
 import { BUILT_IN_SOURCES } from '../../ingest/source.ts';
 import type { WireFormat } from '../../ingest/wire/wire-format.ts';
 import { ELASTICSEARCH_DOOR } from '../../src/doors/elasticsearch-door.ts';
+import { FIREHOSE_DOOR } from '../../src/doors/firehose-door.ts';
 import { LOGFLARE_DOORS } from '../../src/doors/logflare-doors.ts';
 import { LOKI_DOOR } from '../../src/doors/loki-door.ts';
 import { OTLP_DOOR } from '../../src/doors/otlp-door.ts';
@@ -44,6 +45,7 @@ type Reader = ReadonlyMap<string, WireFormat<unknown>>;
 const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ['/v1/logs', OTLP_DOOR.formats],
   ['/loki/api/v1/push', LOKI_DOOR.formats],
+  ['/firehose', FIREHOSE_DOOR.formats],
   ['/_bulk', ELASTICSEARCH_DOOR.formats],
   ...Array.from(LOGFLARE_DOORS, ([path, { formats }]) => [`/logs${path}`, formats] as const),
 ]);
@@ -68,6 +70,7 @@ const OTHER_BODIES: readonly (readonly [path: string, mediaType: string, body: s
     '{"index":{"_index":"a"}}\n{"m":1}\n{"create":{}}\n[]\n{"index":{"_index":"b","_id":"7"}}\n{}\n{"delete":{}}\n',
   ],
   ['/logs/cloud-event', 'application/json', '{"message":"attributes are in headers"}'],
+  ['/firehose', 'application/json', '{"records":[{"data":"e30="},{"data":"e30"},{"data":"/w=="}]}'],
 ];
 
 const BODIES: readonly (readonly [name: string, posted: PostedBody])[] = [

@@ -201,6 +201,7 @@ export const ACCESS_TABLE: readonly AccessRow[] = [
   ]),
   posting('/v1/logs', '{}', 'application/json', { hasOwnWords: true }),
   posting('/loki/api/v1/push', '{"streams":[]}', 'application/json', { status: 204 }),
+  posting('/firehose', '{"records":[]}', 'application/json', { hasOwnWords: true }),
   ...bulks(''),
   ...bulks('/elasticsearch'),
   ...refreshes(''),

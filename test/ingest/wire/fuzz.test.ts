@@ -6,6 +6,7 @@ import { cloudEvents } from '../../../ingest/wire/cloud-events.ts';
 import { documentLines, documents } from '../../../ingest/wire/documents.ts';
 import { elasticsearchBulk } from '../../../ingest/wire/elasticsearch-bulk.ts';
 import { elixirLogger } from '../../../ingest/wire/elixir-logger.ts';
+import { firehose } from '../../../ingest/wire/firehose.ts';
 import { logpush } from '../../../ingest/wire/logpush.ts';
 import { lokiPush } from '../../../ingest/wire/loki-push.ts';
 import { otlpJson } from '../../../ingest/wire/otlp-json.ts';
@@ -43,6 +44,12 @@ const SAMPLES: readonly (readonly [name: string, format: WireFormat<unknown>, bo
     'Elixir',
     elixirLogger,
     '{"batch":[{"level":"l","message":"m","metadata":{"project":"p","context":{"line":1}},"timestamp":"t"},{"metadata":[]}],"source":"s"}',
+  ],
+  [
+    'Firehose',
+    firehose,
+    // The records are {"messageType":"DATA_MESSAGE","logEvents":[{"message":"a"}]} and b.
+    '{"requestId":"r","timestamp":1,"records":[{"data":"eyJtZXNzYWdlVHlwZSI6IkRBVEFfTUVTU0FHRSIsImxvZ0V2ZW50cyI6W3sibWVzc2FnZSI6ImEifV19"},{"data":"Yg=="}]}',
   ],
   ['CloudEvents', cloudEvents, '{"id":"1","data":{"message":"m"}}'],
 ];

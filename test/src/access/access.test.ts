@@ -63,6 +63,7 @@ const ROUTES: readonly (readonly [method: string, path: string, scopes: readonly
   ['POST', `/v1/logs?source_name=${EDGE}`, ['ingest']],
   ['POST', `/loki/api/v1/push?source_name=${EDGE}`, ['ingest']],
   ['POST', '/_bulk', ['ingest']],
+  ['POST', `/firehose?source_name=${EDGE}`, ['ingest']],
   ['GET', LOGS_ALL, ['query']],
   ['POST', LOGS_ALL, ['query']],
   ['GET', '/api/endpoints', ['manage']],
@@ -214,6 +215,8 @@ const POSTS: readonly (readonly [path: string, type: string, body: string])[] = 
     `{"streams":[{"stream":{"project":"beta"},"values":[["${us(NOW)}000","hello"]]}]}`,
   ],
   ['/_bulk', 'application/x-ndjson', '{"create":{}}\n{"message":"hello","project":"beta"}\n'],
+  // The record is hello.
+  ['/firehose', 'application/json', '{"records":[{"data":"aGVsbG8="}]}'],
 ];
 
 test('events posted by a token of one project belong to it, at every receiver and by each source’s rule', async () => {

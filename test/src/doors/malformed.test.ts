@@ -27,6 +27,12 @@ const DOORS: readonly (readonly [path: string, type: string, body: string | Buff
     '{"streams":[{"stream":{"a":"b"},"values":[["1768478100000000000","a"],["1768478100000000001","b"]]}]}',
   ],
   [
+    '/firehose',
+    'application/json',
+    // The records are {"message":"a"} and b.
+    '{"requestId":"r","timestamp":1,"records":[{"data":"eyJtZXNzYWdlIjoiYSJ9"},{"data":"Yg=="}]}',
+  ],
+  [
     '/_bulk',
     'application/x-ndjson',
     '{"index":{"_index":"postgres.logs"}}\n{"message":"a"}\n{"create":{}}\n{"message":"b"}\n',

@@ -7,7 +7,7 @@ import type { HttpAnswer } from '../../support/http-client.ts';
 import { ServiceUnderTest } from '../../support/service-under-test.ts';
 import { bytesOf, type Choice, type Json, mutate, readJson } from './mutated-json.ts';
 import { encode, logsRequest, mutateFields } from './mutated-protobuf.ts';
-import { eventCounts, postTo, RECEIVERS, type Receiver } from './receivers.ts';
+import { eventCounts, firehoseDelivery, postTo, RECEIVERS, type Receiver } from './receivers.ts';
 
 /** The documented statuses of posts, by path. */
 const documented = new Map<string, ReadonlySet<string>>();
@@ -98,7 +98,9 @@ const EVENTS_BELOW: ReadonlyMap<string, readonly string[]> = new Map([
   ['/logs', []],
 ]);
 
-const DOCUMENTS = RECEIVERS.filter(({ type, isLines }) => /json/.test(type) && !isLines);
+const DOCUMENTS = RECEIVERS.filter(
+  ({ type, isLines, enclose }) => /json/.test(type) && !isLines && enclose === undefined,
+);
 
 for (const receiver of DOCUMENTS) {
   const { path, type } = receiver;
@@ -162,6 +164,26 @@ test('/v1/logs stores or refuses each record of mutated protobuf', async () => {
     await check(receiver, cutOff(Buffer.from(encode(request)), cut), undefined);
   });
   await fc.assert(property, { numRuns: runsOf(300) });
+});
+
+test('/firehose stores or refuses each event of a mutated delivery and of mutated records', async () => {
+  const { body, ...receiver } = must(RECEIVERS.find(({ path }) => path === '/firehose'));
+  const [message = '', text = ''] = String(body).split('\n');
+  const delivery: Receiver = { path: receiver.path, type: receiver.type, body };
+  const property = fc.asyncProperty(choices, choices, cuts, async (inner, outer, cut) => {
+    const holder: Json = { kind: 'list', items: [readJson(message)] };
+    for (const change of inner) mutate(holder, change);
+    const records = Buffer.concat([
+      ...holder.items.map((item) => cutOff(bytesOf(item), cut)),
+      Buffer.from(`\n${text}`),
+    ]);
+    const whole = firehoseDelivery(records);
+    await check(delivery, whole, undefined);
+    const envelope: Json = { kind: 'list', items: [readJson(String(whole))] };
+    for (const change of outer) mutate(envelope, change);
+    for (const item of envelope.items) await check(delivery, cutOff(bytesOf(item), cut), undefined);
+  });
+  await fc.assert(property, { numRuns: runsOf(200) });
 });
 
 test('/logs/syslog stores or refuses each mutated message', async () => {

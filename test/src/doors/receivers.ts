@@ -13,10 +13,25 @@ export type Receiver = {
   readonly body: string | Buffer;
   /** Whether each line of the body is an independent text. */
   readonly isLines?: true;
+  /** Makes a body of the protocol from `body`, whose texts it encodes. */
+  readonly enclose?: (body: Uint8Array) => Uint8Array;
 };
 
 /** A syslog message for a frame with a length prefix. */
 const FRAMED = '<13>1 2026-01-15T11:55:00+00:00 host app - - - Qa';
+
+/** A delivery of Firehose with a record for each line. */
+export function firehoseDelivery(lines: Uint8Array): Buffer {
+  const records: { readonly data: string }[] = [];
+  const bytes = Buffer.from(lines);
+  for (let start = 0; start < bytes.length; ) {
+    const lineFeed = bytes.indexOf('\n', start);
+    const end = lineFeed < 0 ? bytes.length : lineFeed;
+    records.push({ data: bytes.toString('base64', start, end) });
+    start = end + 1;
+  }
+  return Buffer.from(JSON.stringify({ requestId: 'r', timestamp: 1, records }));
+}
 
 /** Every receiver. */
 export const RECEIVERS: readonly Receiver[] = [
@@ -51,6 +66,12 @@ export const RECEIVERS: readonly Receiver[] = [
     path: '/loki/api/v1/push',
     type: 'application/json',
     body: '{"streams":[{"stream":{"Qk":"Qv"},"values":[["1768478100000000000","Qa"],["1768478100000000001","b"]]}]}',
+  },
+  {
+    path: '/firehose',
+    type: 'application/json',
+    body: '{"messageType":"DATA_MESSAGE","owner":"1","logEvents":[{"id":"1","timestamp":1768478100000,"message":"Qa"}]}\nQb',
+    enclose: firehoseDelivery,
   },
   {
     path: '/_bulk',
@@ -134,10 +155,11 @@ export function warningsOf({ headers }: HttpAnswer): string | undefined {
 /** Posts a body to a receiver. */
 export function postTo(
   service: ServiceUnderTest,
-  { path, type }: Receiver,
+  { path, type, enclose }: Receiver,
   body: string | Uint8Array,
 ): Promise<HttpAnswer> {
-  return service.ask('POST', `${path}?source_name=gotrue.logs.prod`, body, {
+  const whole = enclose?.(Buffer.from(body)) ?? body;
+  return service.ask('POST', `${path}?source_name=gotrue.logs.prod`, whole, {
     'Content-Type': type,
   });
 }

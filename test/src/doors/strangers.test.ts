@@ -66,6 +66,13 @@ const ROWS: readonly Row[] = [
     wants: /a push of Loki must have \\"streams\\"; got \\"hello\\"/,
   },
   {
+    path: '/firehose',
+    type: 'application/json',
+    empty: '{"records":[]}',
+    answers: [400, 400, 400, 400, 400, 400],
+    wants: /a delivery of Firehose must have \\"records\\"; got \\"hello\\"/,
+  },
+  {
     path: '/_bulk',
     type: 'application/x-ndjson',
     // Like Elasticsearch, it refuses a bulk request without an action, so there is no empty one.

@@ -4,7 +4,7 @@ import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import { must } from '../../../engine/assert.ts';
 import type { HttpAnswer } from '../../support/http-client.ts';
 import { ServiceUnderTest } from '../../support/service-under-test.ts';
-import { warningsOf } from './receivers.ts';
+import { firehoseDelivery, warningsOf } from './receivers.ts';
 
 const SOURCE = 'gotrue.logs.prod';
 const NOON_US = 1_768_478_100_000_000;
@@ -107,6 +107,12 @@ const RECEIVERS: readonly Receiver[] = [
     path: '/loki/api/v1/push',
     type: JSON_TYPE,
     body: (time, message) => json({ streams: [{ stream: {}, values: [[time, message]] }] }),
+  },
+  {
+    name: 'firehose',
+    path: '/firehose',
+    type: JSON_TYPE,
+    body: (time, message) => firehoseDelivery(Buffer.from(json({ time, message }))),
   },
   {
     name: 'syslog of RFC 5424',

@@ -46,7 +46,12 @@ const POSTS: readonly Post[] = [
     body: JSON.stringify({ streams: [{ stream: {}, values: [[`${OLD_S}000000000`, 'a']] }] }),
     status: 400,
   },
-  // These report it inside the answer: in an item, and in `partialSuccess`.
+  // These report it inside the answer: in an item, in `partialSuccess`, and in `errorMessage`.
+  {
+    path: `/firehose${SOURCE}`,
+    body: JSON.stringify({ records: [{ data: Buffer.from(EVENT).toString('base64') }] }),
+    status: 200,
+  },
   {
     path: '/_bulk',
     type: 'application/x-ndjson',

@@ -300,6 +300,16 @@ const REQUESTS: readonly (readonly [number, Ask & { readonly template?: string }
       body: '{"streams":[{"values":[["1000000000000000000","old"]]}]}',
     },
   ],
+  [
+    200,
+    {
+      path: '/firehose?source_name=postgres.logs',
+      method: 'POST',
+      body: '{"records":[{"data":"YQ=="},{"data":7}]}',
+      template: '/firehose',
+    },
+  ],
+  [400, { path: '/firehose', method: 'POST', body: '{"records":[{"data":"YQ=="}]}' }],
   [200, { path: '/_bulk', method: 'POST', body: '{"index":{}}\n{}\n{"delete":{}}\n' }],
   [400, { path: '/_bulk', method: 'POST', body: '{"index":{}}\n' }],
   [200, { path: '/elasticsearch' }],
