@@ -140,6 +140,21 @@ export class JsonReader {
     }
   }
 
+  /** Whether the body is one value, on however many lines. The first value is next in any case. */
+  isOneText(): boolean {
+    const start = this.#cursor.position;
+    try {
+      this.skip();
+      this.#cursor.skipSpace();
+      return this.#cursor.position === this.#text.bodySize;
+    } catch (error) {
+      if (!(error instanceof MalformedBodyError)) throw error;
+      return false;
+    } finally {
+      this.#cursor.position = start;
+    }
+  }
+
   /**
    * Goes to a part of the body as a separate text. A line feed or the end of the body must follow it. The text must be
    * ended by `endText` or `leaveText`.

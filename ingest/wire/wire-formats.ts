@@ -4,6 +4,7 @@ import { documentLines, documents } from './documents.ts';
 import { elasticsearchBulk } from './elasticsearch-bulk.ts';
 import { elixirLogger } from './elixir-logger.ts';
 import { firehose } from './firehose.ts';
+import { gelf } from './gelf.ts';
 import { logpush } from './logpush.ts';
 import { lokiPush } from './loki-push.ts';
 import { otlpJson } from './otlp-json.ts';
@@ -16,7 +17,7 @@ import type { WireFormat } from './wire-format.ts';
 const FORMATS: ReadonlyMap<string, WireFormat<unknown>> = new Map<string, WireFormat<unknown>>(
   Object.entries({
     ...{ cloudEvents, documents, documentLines, elasticsearchBulk, elixirLogger, logpush },
-    ...{ firehose, lokiPush, otlpJson, otlpProtobuf, syslog, typecasts },
+    ...{ firehose, gelf, lokiPush, otlpJson, otlpProtobuf, syslog, typecasts },
   }),
 );
 

@@ -12,6 +12,7 @@ import {
   REFRESHED,
 } from './elasticsearch-door.ts';
 import { FIREHOSE_DOOR } from './firehose-door.ts';
+import { GELF_DOOR } from './gelf-door.ts';
 import { LOGFLARE_DOORS } from './logflare-doors.ts';
 import { LOKI_DOOR } from './loki-door.ts';
 import { OTLP_DOOR } from './otlp-door.ts';
@@ -61,6 +62,7 @@ export function doorRoutes(
     route('/v1/logs', OTLP_DOOR),
     route('/loki/api/v1/push', LOKI_DOOR),
     route('/firehose', FIREHOSE_DOOR),
+    route('/gelf', GELF_DOOR),
     ...LOG_PATHS.flatMap((base) =>
       Array.from(LOGFLARE_DOORS, ([path, door]) => route(`${base}${path}`, door)),
     ),

@@ -20,6 +20,7 @@ import { BUILT_IN_SOURCES } from '../../ingest/source.ts';
 import type { WireFormat } from '../../ingest/wire/wire-format.ts';
 import { ELASTICSEARCH_DOOR } from '../../src/doors/elasticsearch-door.ts';
 import { FIREHOSE_DOOR } from '../../src/doors/firehose-door.ts';
+import { GELF_DOOR } from '../../src/doors/gelf-door.ts';
 import { LOGFLARE_DOORS } from '../../src/doors/logflare-doors.ts';
 import { LOKI_DOOR } from '../../src/doors/loki-door.ts';
 import { OTLP_DOOR } from '../../src/doors/otlp-door.ts';
@@ -46,6 +47,7 @@ const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ['/v1/logs', OTLP_DOOR.formats],
   ['/loki/api/v1/push', LOKI_DOOR.formats],
   ['/firehose', FIREHOSE_DOOR.formats],
+  ['/gelf', GELF_DOOR.formats],
   ['/_bulk', ELASTICSEARCH_DOOR.formats],
   ...Array.from(LOGFLARE_DOORS, ([path, { formats }]) => [`/logs${path}`, formats] as const),
 ]);

@@ -202,6 +202,7 @@ export const ACCESS_TABLE: readonly AccessRow[] = [
   posting('/v1/logs', '{}', 'application/json', { hasOwnWords: true }),
   posting('/loki/api/v1/push', '{"streams":[]}', 'application/json', { status: 204 }),
   posting('/firehose', '{"records":[]}', 'application/json', { hasOwnWords: true }),
+  posting('/gelf', '{"short_message":"a"}', 'application/json', { status: 202 }),
   ...bulks(''),
   ...bulks('/elasticsearch'),
   ...refreshes(''),

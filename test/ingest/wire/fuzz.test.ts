@@ -7,6 +7,7 @@ import { documentLines, documents } from '../../../ingest/wire/documents.ts';
 import { elasticsearchBulk } from '../../../ingest/wire/elasticsearch-bulk.ts';
 import { elixirLogger } from '../../../ingest/wire/elixir-logger.ts';
 import { firehose } from '../../../ingest/wire/firehose.ts';
+import { gelf } from '../../../ingest/wire/gelf.ts';
 import { logpush } from '../../../ingest/wire/logpush.ts';
 import { lokiPush } from '../../../ingest/wire/loki-push.ts';
 import { otlpJson } from '../../../ingest/wire/otlp-json.ts';
@@ -51,6 +52,7 @@ const SAMPLES: readonly (readonly [name: string, format: WireFormat<unknown>, bo
     // The records are {"messageType":"DATA_MESSAGE","logEvents":[{"message":"a"}]} and b.
     '{"requestId":"r","timestamp":1,"records":[{"data":"eyJtZXNzYWdlVHlwZSI6IkRBVEFfTUVTU0FHRSIsImxvZ0V2ZW50cyI6W3sibWVzc2FnZSI6ImEifV19"},{"data":"Yg=="}]}',
   ],
+  ['GELF', gelf, '{"short_message":"a","timestamp":1.5,"_k":{}}\n{"short_message":"b"}'],
   ['CloudEvents', cloudEvents, '{"id":"1","data":{"message":"m"}}'],
 ];
 

@@ -32,6 +32,7 @@ const DOORS: readonly (readonly [path: string, type: string, body: string | Buff
     // The records are {"message":"a"} and b.
     '{"requestId":"r","timestamp":1,"records":[{"data":"eyJtZXNzYWdlIjoiYSJ9"},{"data":"Yg=="}]}',
   ],
+  ['/gelf', 'application/json', '{"short_message":"a","_k":[1]}\n{"short_message":"b"}\n'],
   [
     '/_bulk',
     'application/x-ndjson',

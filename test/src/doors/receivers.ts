@@ -74,6 +74,12 @@ export const RECEIVERS: readonly Receiver[] = [
     enclose: firehoseDelivery,
   },
   {
+    path: '/gelf',
+    type: 'application/x-ndjson',
+    body: '{"version":"1.1","host":"h","short_message":"Qa","timestamp":1768478100.5}\n{"short_message":"b","_Qk":1}\n',
+    isLines: true,
+  },
+  {
     path: '/_bulk',
     type: 'application/x-ndjson',
     body: '{"index":{"_index":"postgres.logs"}}\n{"message":"Qa"}\n{"create":{}}\n{"message":"b","Qk":"Qv"}\n',

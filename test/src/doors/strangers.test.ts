@@ -73,6 +73,14 @@ const ROWS: readonly Row[] = [
     wants: /a delivery of Firehose must have \\"records\\"; got \\"hello\\"/,
   },
   {
+    path: '/gelf',
+    type: 'application/json',
+    empty: '\n\n',
+    // No line means no message. Values other than objects are refused as events.
+    answers: [[202, 0], 400, 400, 406, 406, 406],
+    wants: /a message of GELF must have \\"short_message\\"/,
+  },
+  {
     path: '/_bulk',
     type: 'application/x-ndjson',
     // Like Elasticsearch, it refuses a bulk request without an action, so there is no empty one.

@@ -115,6 +115,12 @@ const RECEIVERS: readonly Receiver[] = [
     body: (time, message) => firehoseDelivery(Buffer.from(json({ time, message }))),
   },
   {
+    name: 'gelf',
+    path: '/gelf',
+    type: JSON_TYPE,
+    body: (timestamp, message) => json({ short_message: message, timestamp }),
+  },
+  {
     name: 'syslog of RFC 5424',
     path: '/logs/syslog',
     type: 'text/plain',

@@ -46,6 +46,11 @@ const POSTS: readonly Post[] = [
     body: JSON.stringify({ streams: [{ stream: {}, values: [[`${OLD_S}000000000`, 'a']] }] }),
     status: 400,
   },
+  {
+    path: `/gelf${SOURCE}`,
+    body: JSON.stringify({ short_message: 'a', timestamp: Number(OLD_S) }),
+    status: 406,
+  },
   // These report it inside the answer: in an item, in `partialSuccess`, and in `errorMessage`.
   {
     path: `/firehose${SOURCE}`,

@@ -310,6 +310,8 @@ const REQUESTS: readonly (readonly [number, Ask & { readonly template?: string }
     },
   ],
   [400, { path: '/firehose', method: 'POST', body: '{"records":[{"data":"YQ=="}]}' }],
+  [202, { path: '/gelf', method: 'POST', body: '{"short_message":"a"}' }],
+  [406, { path: '/gelf', method: 'POST', body: '{"short_message":"a"}\n7' }],
   [200, { path: '/_bulk', method: 'POST', body: '{"index":{}}\n{}\n{"delete":{}}\n' }],
   [400, { path: '/_bulk', method: 'POST', body: '{"index":{}}\n' }],
   [200, { path: '/elasticsearch' }],
