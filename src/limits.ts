@@ -555,3 +555,9 @@ export const DOWNLOAD_PAGE_ROWS = 5_000;
 
 /** A page of a download that has fewer bytes is followed by a larger one, up to DOWNLOAD_PAGE_ROWS: the memory of answers has room for it. */
 export const DOWNLOAD_PAGE_BYTES = 4 * 1024 * 1024;
+
+/** Ids of one question of a Splunk sender for acknowledgements: those of some seconds with a thousand posts each. */
+export const ACKS_MAX = 10_000;
+
+/** The largest such question: each id has at most 16 digits. */
+export const ACKS_BYTES_MAX = 24 * ACKS_MAX;

@@ -177,7 +177,7 @@ export const SETTING_TABLE = {
   defaultSource: setting({
     variable: 'DEFAULT_SOURCE',
     subject: 'Sources and queries',
-    summary: 'source of senders that name none: OpenTelemetry, Elasticsearch, Loki',
+    summary: 'source of senders that name none: OpenTelemetry, Elasticsearch, Loki, Splunk',
     details: 'It is added if no such source exists.',
     kind: textKind('NAME', 'the name of a source'),
     defaultText: 'logs',

@@ -523,6 +523,16 @@ function header(name: string, value: string, body = '[{"message":"a"}]'): Hostil
   };
 }
 
+const SPLUNK_CASES: Cases = [
+  ['values that are no events', (size) => repeated(size, '1 ')],
+  ['events without a separator', (size) => repeated(size, '{"event":1}')],
+  ['an index for each event', (size) => many(size, (i) => `{"event":1,"index":"i${i}"}`, '')],
+  ['an event with many keys', (size) => `{"event":{${members(size)}}}`],
+  ['indexed fields in each other', (size) => `{"event":1,"fields":${nested(size, '{"a":', '}')}}`],
+  ['many members named event', (size) => `{${many(size, () => '"event":"a"')}}`],
+  ['an event that does not end', (size) => `{"event":${repeated(size, '[')}`],
+];
+
 /** Of every receiver, encoding and header of posts. */
 export const HOSTILE_POSTS: readonly HostilePost[] = [
   ...posts('JSON', '/logs', JSON_TYPE, JSON_CASES),
@@ -535,6 +545,12 @@ export const HOSTILE_POSTS: readonly HostilePost[] = [
   ...posts('OTLP in Protobuf', '/v1/logs', PROTOBUF_TYPE, PROTOBUF_CASES),
   ...posts('syslog', '/logs/syslog', TEXT_TYPE, SYSLOG_CASES),
   ...posts('documents', '/logs/json', JSON_TYPE, DOCUMENT_CASES),
+  ...posts('Splunk', '/services/collector/event', JSON_TYPE, SPLUNK_CASES),
+  ...posts('Splunk lines', '/services/collector/raw', TEXT_TYPE, [
+    ['empty lines', (size) => repeated(size, '\n')],
+    ['lines of a space', (size) => repeated(size, ' \n')],
+    ['short lines', (size) => repeated(size, 'a\n')],
+  ]),
   ...OTHER_POSTS,
   ...PACKED_POSTS,
   ...HEADER_POSTS,

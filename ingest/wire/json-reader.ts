@@ -59,6 +59,11 @@ export class JsonReader {
     return this.#cursor.position;
   }
 
+  /** Whether another value follows, in a text of values one after another, with or without white space between. */
+  hasValue(): boolean {
+    return this.#cursor.skipSpace() !== 0 || this.#cursor.position < this.#cursor.end;
+  }
+
   /** The kind of the next value. */
   kind(): JsonKind {
     const byte = this.#cursor.skipSpace();

@@ -11,6 +11,8 @@ export type WireBody = {
   readonly mediaType: string;
   /** By lower-case name. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  /** The decoded texts of the query string, by name. May hold a token: a format takes out the names that it knows. */
+  readonly query: ReadonlyMap<string, readonly string[]>;
   /** The time of receipt, in microseconds. */
   readonly nowUs: number;
   /** Creates a UUID, for a format that answers with the ids of events. */

@@ -9,6 +9,7 @@ import { logpush } from './logpush.ts';
 import { lokiPush } from './loki-push.ts';
 import { otlpJson } from './otlp-json.ts';
 import { otlpProtobuf } from './otlp-protobuf.ts';
+import { splunkEvents, splunkLines } from './splunk-hec.ts';
 import { syslog } from './syslog.ts';
 import { typecasts } from './typecasts.ts';
 import type { WireFormat } from './wire-format.ts';
@@ -18,6 +19,7 @@ const FORMATS: ReadonlyMap<string, WireFormat<unknown>> = new Map<string, WireFo
   Object.entries({
     ...{ cloudEvents, documents, documentLines, elasticsearchBulk, elixirLogger, logpush },
     ...{ firehose, gelf, lokiPush, otlpJson, otlpProtobuf, syslog, typecasts },
+    ...{ splunkEvents, splunkLines },
   }),
 );
 

@@ -8,7 +8,7 @@ import type { Tokens } from './tokens.ts';
 
 /**
  * Where a token may be: in headers only; also in the URL; or also in the password of Basic
- * authentication, for senders that know nothing else.
+ * authentication and in the schemes of other products, for senders that know nothing else.
  */
 export type TokenPlaces = 'headers' | 'url' | 'password';
 
@@ -19,7 +19,7 @@ const WAYS: Readonly<Record<TokenPlaces, string>> = {
   headers: 'in Authorization: Bearer or in X-API-KEY',
   url: 'in Authorization: Bearer, in X-API-KEY, or as api_key in the query string',
   password:
-    'in Authorization: Bearer, in X-API-KEY, or as api_key in the query string, or as the password of Authorization: Basic',
+    'in Authorization: Bearer, in X-API-KEY, as api_key in the query string, as the password of Authorization: Basic, or in Authorization: Splunk',
 };
 
 /**
@@ -30,6 +30,9 @@ const NAMED = /^(?:basic|apikey) +([A-Za-z0-9+/_-]+={0,2}) *$/i;
 
 /** Headers for the token of senders that can set no other header. */
 const SENDER_HEADERS = ['x-amz-firehose-access-key'] as const;
+
+/** The scheme of Splunk's HTTP Event Collector, with the token itself. */
+const SPLUNK = /^splunk +(\S+) *$/i;
 
 /** Why a token is refused: it is missing, unknown or expired. */
 export const TOKEN_REFUSALS = ['missing', 'unknown', 'expired'] as const;
@@ -59,7 +62,7 @@ export function authenticate(
 ): Grant {
   let token = findInHeaders(request);
   if (tokenIn !== 'headers') token ??= findInUrl(query);
-  if (tokenIn === 'password') token ??= findPassword(request) ?? findInSenderHeader(request);
+  if (tokenIn === 'password') token ??= findOfSender(request);
   if (token === undefined) {
     throw new TokenError('missing', `an access token must be given ${WAYS[tokenIn]}; got none`);
   }
@@ -94,9 +97,17 @@ function findInUrl(query: ParameterTexts): string | undefined {
   return texts[0] === '' ? undefined : texts[0];
 }
 
+/** Finds the token where only senders of other products put it. */
+function findOfSender(request: IncomingMessage): string | undefined {
+  const { authorization = '' } = request.headers;
+  return (
+    SPLUNK.exec(authorization)?.[1] ?? findPassword(authorization) ?? findInSenderHeader(request)
+  );
+}
+
 /** Decodes the token of `name:token` in base64. */
-function findPassword({ headers }: IncomingMessage): string | undefined {
-  const named = NAMED.exec(headers.authorization ?? '')?.[1];
+function findPassword(authorization: string): string | undefined {
+  const named = NAMED.exec(authorization)?.[1];
   if (named === undefined) return undefined;
   const text = Buffer.from(named, 'base64').toString('utf8');
   return text.slice(text.indexOf(':') + 1);

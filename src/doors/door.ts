@@ -14,12 +14,18 @@ import type { DailyUse } from '../access/quota-file.ts';
 import type { Quotas } from '../access/quotas.ts';
 import { toTenant } from '../access/tenant.ts';
 import type { Clock } from '../clock.ts';
+import type { ParameterTexts } from '../definition/parameters.ts';
 import { type RefusalCode, ServiceError } from '../errors.ts';
 import type { BodyReader } from '../http/body.ts';
 import type { TellFailure } from '../http/failure.ts';
 import { readMediaType } from '../http/media-type.ts';
-import type { GuardedOperation } from '../http/route.ts';
-import type { FailureSchemas, MediaText, OperationText } from '../openapi/operation-text.ts';
+import type { GuardedOperation, Route } from '../http/route.ts';
+import type {
+  FailureSchemas,
+  MediaText,
+  OperationText,
+  ParameterText,
+} from '../openapi/operation-text.ts';
 import type {
   Alterations,
   DecodedPost,
@@ -28,7 +34,7 @@ import type {
   StoredLogs,
 } from '../store/log-intake.ts';
 import { type PostHistory, senderOf } from '../watch/post-history.ts';
-import { findAddress, mustFindSource, sourceOfToken } from './post-address.ts';
+import { type AddressKey, findAddress, mustFindSource, sourceOfToken } from './post-address.ts';
 import { tellWarnings } from './post-warnings.ts';
 
 /** What was stored of a body, for the answer to its sender. */
@@ -37,6 +43,8 @@ type Posted<Notes> = Alterations & {
   readonly nowUs: number;
   /** Notes of the format. */
   readonly notes: Notes;
+  /** Number of events that are stored. */
+  readonly storedCount: number;
   /** The events of the body that were refused. */
   readonly refusals: Refusals;
   /** Events without a project, by source. */
@@ -71,12 +79,19 @@ export type Door<Notes> = {
    * that of the index in the path, else the default source.
    */
   readonly sourceElse: 'none' | 'body' | 'default';
+  /** The parameters in the URL that may name the source; by default all of them. */
+  readonly addressKeys?: readonly AddressKey[];
+  /** Parameters that only this kind of sender gives. */
+  readonly parameters?: readonly ParameterText[];
   /** The failure that lists refused events. Without it, `tell` lists them. */
   readonly refusalCode?: RefusalCode;
+  /** Whether `tell` lists the refused events of a post with stored ones, and the failure only those of other posts. */
+  readonly tellsRefusals?: true;
   readonly tell: (
     request: Request,
     response: Response,
     posted: Posted<Notes>,
+    query: ParameterTexts,
   ) => void | Promise<void>;
   /**
    * Bytes of an answer that grows with the body. They count with the body until the answer is sent.
@@ -86,6 +101,8 @@ export type Door<Notes> = {
   readonly tellFailure?: TellFailure;
   /** The schemas of these failures. */
   readonly failureSchemas?: FailureSchemas;
+  /** The status of an answer to OPTIONS; by default that of routes. */
+  readonly optionsStatus?: Route['optionsStatus'];
 };
 
 export type DoorOptions = {
@@ -108,10 +125,10 @@ export function doorHandler<Notes>(
   options: DoorOptions,
 ): GuardedOperation['handle'] {
   const { intake, bodies, clock, defaultSource, quotas, posts } = options;
-  const { formats, sourceElse, refusalCode } = door;
+  const { formats, sourceElse, addressKeys, refusalCode, tellsRefusals = false } = door;
   const [firstType] = formats.keys();
   return async (request, response, { grant, query }) => {
-    const address = findAddress(query, request);
+    const address = findAddress(query, request, addressKeys);
     let source: Source | undefined;
     if (address !== undefined || sourceElse === 'none')
       source = mustFindSource(intake, address, grant);
@@ -128,7 +145,7 @@ export function doorHandler<Notes>(
     const posted = await bodies.use(request, response, terms, async (pieces, holdAnswer) => {
       const nowUs = clock.nowUs();
       const { headers } = request;
-      const body = { pieces, format, mediaType: type, headers, nowUs };
+      const body = { pieces, format, mediaType: type, headers, query, nowUs };
       const post = await intake.decode(body, () => response.destroyed);
       try {
         const { bodyAddress, notes } = post.contents;
@@ -145,8 +162,9 @@ export function doorHandler<Notes>(
       }
     });
     tellWarnings(response, posted, posted.withoutProject);
-    if (refusalCode !== undefined) checkRefusals(refusalCode, posted.refusals);
-    await door.tell(request, response, posted);
+    const isTold = tellsRefusals && posted.storedCount > 0;
+    if (refusalCode !== undefined && !isTold) checkRefusals(refusalCode, posted.refusals);
+    await door.tell(request, response, posted, query);
   };
 }
 
@@ -194,6 +212,7 @@ async function store(
   const refusals: Refusals[] = [];
   let unreadableTimestamps: UnreadableTimestamps | undefined;
   const repaired: number[][] = [];
+  let storedCount = 0;
   const withoutProject: EventsWithoutProject[] = [];
   for (const [target, addresses] of bySource) {
     if (refusals.length > 0 && response.destroyed) throw senderGone();
@@ -204,12 +223,14 @@ async function store(
       onStored: (more: DailyUse) => quotas?.count(grant, more),
     });
     onStored(target, stored);
+    storedCount += stored.storedEvents;
     refusals.push(stored);
     repaired.push([...stored.repaired]);
     if (stored.withoutProject !== undefined) withoutProject.push(stored.withoutProject);
     unreadableTimestamps = together(unreadableTimestamps, stored.unreadableTimestamps);
   }
   return {
+    storedCount,
     refusals: joinRefusals(refusals),
     repaired: repaired.flat(),
     ...{ unreadableTimestamps, withoutProject },

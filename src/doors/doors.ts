@@ -1,7 +1,8 @@
+import { ADDRESS_KEYS } from '../../ingest/known-key.ts';
 import { sendJson } from '../http/response.ts';
 import type { GuardedOperation, Route } from '../http/route.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import { POST_TEXT } from '../openapi/post-text.ts';
+import { addressParameters, POST_TEXT } from '../openapi/post-text.ts';
 import { type PostHistory, senderOf } from '../watch/post-history.ts';
 import type { ServiceHistory } from '../watch/service-history.ts';
 import { type Door, type DoorOptions, doorHandler } from './door.ts';
@@ -16,6 +17,7 @@ import { GELF_DOOR } from './gelf-door.ts';
 import { LOGFLARE_DOORS } from './logflare-doors.ts';
 import { LOKI_DOOR } from './loki-door.ts';
 import { OTLP_DOOR } from './otlp-door.ts';
+import { createSplunkDoors, splunkRoutes } from './splunk-door.ts';
 
 /** Paths of the JSON receiver. Logflare's receivers are below them. */
 export const LOG_PATHS = ['/api/logs', '/logs', '/api/events'] as const;
@@ -55,9 +57,12 @@ export function doorRoutes(
   const ended = recordPosts(options);
   const route = <Notes>(path: string, door: Door<Notes>): Route => {
     const post = posting(door, options);
-    const { tellFailure, failureSchemas } = door;
-    return { path, operations: { POST: post }, tellFailure, failureSchemas, ended };
+    const { tellFailure, failureSchemas, optionsStatus } = door;
+    const operations = { POST: post };
+    return { path, operations, tellFailure, failureSchemas, optionsStatus, ended };
   };
+  // Ids of acknowledgements go on after a restart: a sender may still wait for earlier ones.
+  const firstAckId = Math.floor(options.clock.nowUs() / 1_000);
   return [
     route('/v1/logs', OTLP_DOOR),
     route('/loki/api/v1/push', LOKI_DOOR),
@@ -67,6 +72,8 @@ export function doorRoutes(
       Array.from(LOGFLARE_DOORS, ([path, door]) => route(`${base}${path}`, door)),
     ),
     ...elasticsearchRoutes(options, ended),
+    ...Array.from(createSplunkDoors(firstAckId), ([path, door]) => route(path, door)),
+    ...splunkRoutes(options),
   ];
 }
 
@@ -132,6 +139,10 @@ function posting<Notes>(door: Door<Notes>, options: DoorOptions): GuardedOperati
   return {
     ...POST_TEXT,
     summary: door.summary,
+    parameters: [
+      ...addressParameters(door.addressKeys ?? ADDRESS_KEYS),
+      ...(door.parameters ?? []),
+    ],
     body: { isRequired: false, content: Object.fromEntries(content) },
     answers: door.answers,
     failures: [...POST_TEXT.failures, ...(door.refusalCode ? [door.refusalCode] : [])],

@@ -11,9 +11,15 @@ import type { LogIntake } from '../store/log-intake.ts';
 
 export const ADDRESS_HEADERS = ['x-source', 'x-collection'] as const;
 
-/** The source that the URL names, or else a header. */
-export function findAddress(query: ParameterTexts, request: IncomingMessage): string | undefined {
-  for (const key of ADDRESS_KEYS) {
+export type AddressKey = (typeof ADDRESS_KEYS)[number];
+
+/** The source that the URL names by one of `keys`, or else a header. */
+export function findAddress(
+  query: ParameterTexts,
+  request: IncomingMessage,
+  keys: readonly AddressKey[] = ADDRESS_KEYS,
+): string | undefined {
+  for (const key of keys) {
     const text = oneText(query, key);
     if (text !== undefined && text !== '') return text;
   }

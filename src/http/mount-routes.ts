@@ -143,6 +143,7 @@ async function answer(
   checkExpectation(request);
   if (request.method === 'OPTIONS') {
     if (hasBody(request)) await skipBody(request);
+    response.statusCode = route.optionsStatus ?? 204;
     tellOptions(response, listMethods(group, request).join(', '));
     return;
   }
@@ -171,7 +172,6 @@ function tellOptions(response: Response, allow: string): void {
   response.setHeader('Access-Control-Allow-Methods', allow);
   response.setHeader('Access-Control-Allow-Headers', CORS_HEADERS);
   response.setHeader('Access-Control-Max-Age', CORS_AGE_S);
-  response.statusCode = 204;
   response.end();
 }
 

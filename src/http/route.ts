@@ -78,6 +78,8 @@ export type Route = {
   readonly tellFailure?: TellFailure | undefined;
   /** The schemas of failures in a format that is not the profile's. */
   readonly failureSchemas?: FailureSchemas | undefined;
+  /** The status of an answer to OPTIONS, for senders that require another one; 204 by default. */
+  readonly optionsStatus?: 200 | undefined;
   /** Headers of every answer, including failures. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Called when a request was answered. */

@@ -1,10 +1,10 @@
 import { ADDRESS_KEYS } from '../../ingest/known-key.ts';
-import { ADDRESS_HEADERS } from '../doors/post-address.ts';
+import { ADDRESS_HEADERS, type AddressKey } from '../doors/post-address.ts';
 import { WARNINGS_TEXT } from '../doors/post-warnings.ts';
 import type { AnswerText, OperationText, ParameterText } from './operation-text.ts';
 import { refTo } from './schemas.ts';
 
-const WORDS: Readonly<Record<(typeof ADDRESS_KEYS)[number], string>> = {
+const WORDS: Readonly<Record<AddressKey, string>> = {
   source_name: 'Name of the source',
   collection_name: 'The same',
   source: 'UUID of the source, or its name',
@@ -12,30 +12,32 @@ const WORDS: Readonly<Record<(typeof ADDRESS_KEYS)[number], string>> = {
 };
 
 /** The parameters that may name the source of a post; the first one that is not empty counts. */
-const ADDRESS_PARAMETERS: readonly ParameterText[] = [
-  ...ADDRESS_KEYS.map(
-    (name): ParameterText => ({
-      name,
-      in: 'query',
-      description: WORDS[name],
-      schema: { type: 'string' },
-      mayBeEmpty: true,
-    }),
-  ),
-  ...ADDRESS_HEADERS.map(
-    (name): ParameterText => ({
-      name,
-      in: 'header',
-      description: 'Name or UUID of the source',
-      schema: { type: 'string' },
-    }),
-  ),
-];
+export function addressParameters(keys: readonly AddressKey[]): readonly ParameterText[] {
+  return [
+    ...keys.map(
+      (name): ParameterText => ({
+        name,
+        in: 'query',
+        description: WORDS[name],
+        schema: { type: 'string' },
+        mayBeEmpty: true,
+      }),
+    ),
+    ...ADDRESS_HEADERS.map(
+      (name): ParameterText => ({
+        name,
+        in: 'header',
+        description: 'Name or UUID of the source',
+        schema: { type: 'string' },
+      }),
+    ),
+  ];
+}
 
 /** The common description of posts of all formats. */
 export const POST_TEXT = {
   tag: 'posting',
-  parameters: ADDRESS_PARAMETERS,
+  parameters: addressParameters(ADDRESS_KEYS),
   failures: [
     'repeated_parameter',
     'quota_exceeded',

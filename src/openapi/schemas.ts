@@ -276,6 +276,10 @@ export const SCHEMAS = {
     errors: { type: 'boolean' },
     items: describeList({ type: 'object', minProperties: 1, maxProperties: 1 }),
   }),
+  HecAnswer: describeObject(
+    { text: STRING, code: COUNT },
+    { 'invalid-event-number': COUNT, ackId: COUNT, details: describeList(STRING) },
+  ),
   Health: describeObject(
     { status: STRING },
     {

@@ -12,12 +12,13 @@ export const SECURITY_SCHEMES = {
     scheme: 'basic',
     description: 'The token is the password; the name is ignored',
   },
+  splunk: { type: 'http', scheme: 'splunk', description: 'As senders to Splunk do' },
 } as const;
 
 const SCHEMES: Readonly<Record<TokenPlaces, readonly (keyof typeof SECURITY_SCHEMES)[]>> = {
   headers: ['bearer', 'header'],
   url: ['bearer', 'header', 'url'],
-  password: ['bearer', 'header', 'url', 'password'],
+  password: ['bearer', 'header', 'url', 'password', 'splunk'],
 };
 
 /** Security Requirement Objects, of which one suffices. Scopes are listed as roles. */

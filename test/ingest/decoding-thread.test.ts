@@ -24,6 +24,7 @@ import { GELF_DOOR } from '../../src/doors/gelf-door.ts';
 import { LOGFLARE_DOORS } from '../../src/doors/logflare-doors.ts';
 import { LOKI_DOOR } from '../../src/doors/loki-door.ts';
 import { OTLP_DOOR } from '../../src/doors/otlp-door.ts';
+import { createSplunkDoors } from '../../src/doors/splunk-door.ts';
 import { moduleUrl } from '../support/program-words.ts';
 import { countedIds } from './counted-ids.ts';
 
@@ -49,6 +50,7 @@ const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ['/firehose', FIREHOSE_DOOR.formats],
   ['/gelf', GELF_DOOR.formats],
   ['/_bulk', ELASTICSEARCH_DOOR.formats],
+  ...Array.from(createSplunkDoors(0), ([path, { formats }]) => [path, formats] as const),
   ...Array.from(LOGFLARE_DOORS, ([path, { formats }]) => [`/logs${path}`, formats] as const),
 ]);
 
@@ -58,7 +60,8 @@ function postedAt(path: string, mediaType: string, body: string | Uint8Array): P
   const pieces = [bytes.subarray(0, 1), bytes.subarray(1)];
   if (path === '/logs') return { pieces, format: mediaType.endsWith('ndjson') ? 'ndjson' : 'json' };
   const format = must(READERS.get(path)?.get(mediaType), `${path} takes ${mediaType}`);
-  return { pieces, format, mediaType, headers: { 'ce-type': 'a' }, nowUs: NOW_US };
+  const query = new Map([['host', ['h']]]);
+  return { pieces, format, mediaType, headers: { 'ce-type': 'a' }, query, nowUs: NOW_US };
 }
 
 const OTHER_BODIES: readonly (readonly [path: string, mediaType: string, body: string])[] = [
@@ -73,6 +76,12 @@ const OTHER_BODIES: readonly (readonly [path: string, mediaType: string, body: s
   ],
   ['/logs/cloud-event', 'application/json', '{"message":"attributes are in headers"}'],
   ['/firehose', 'application/json', '{"records":[{"data":"e30="},{"data":"e30"},{"data":"/w=="}]}'],
+  [
+    '/services/collector',
+    'application/json',
+    '{"event":"a","index":"b"}{"event":{"message":"c","n":[1]},"fields":{"project":"p"}} {"event":""}7',
+  ],
+  ['/services/collector/raw', 'text/plain', 'the host is in the query\n\nb'],
 ];
 
 const BODIES: readonly (readonly [name: string, posted: PostedBody])[] = [

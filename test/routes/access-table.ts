@@ -21,6 +21,12 @@ export type AccessRow = {
   readonly isByName?: boolean;
   /** Whether failures are told in the words of a protocol, whatever the profile. */
   readonly hasOwnWords?: boolean;
+  /** The status of the answer to a wrong token; 401 by default. */
+  readonly wrongTokenStatus?: number;
+  /** The status of the answer to a token that is bound to other sources; 403 by default. */
+  readonly otherSourceStatus?: number;
+  /** The status of the answer to OPTIONS; 204 by default. */
+  readonly optionsStatus?: 200;
 };
 
 const LOGS_ALL = '2034724d-89c8-43a9-aabc-52f7404f4bdd';
@@ -95,6 +101,27 @@ function refreshes(base: string): readonly AccessRow[] {
       }),
     ),
   );
+}
+
+/** What Splunk's senders post to, and what they ask before and after. */
+function splunk(): readonly AccessRow[] {
+  const base = '/services/collector';
+  const own = { hasOwnWords: true, wrongTokenStatus: 403 } as const;
+  const post = { ...own, optionsStatus: 200, otherSourceStatus: 400 } as const;
+  return [
+    ...['', '/event', '/event/1.0'].map((path) =>
+      posting(`${base}${path}`, '{"event":"a"}', 'application/json', post),
+    ),
+    ...['/raw', '/raw/1.0'].map((path) => posting(`${base}${path}`, 'a', 'text/plain', post)),
+    posting(`${base}/ack`, '{"acks":[1]}', 'application/json', {
+      ...own,
+      // It is about no source.
+      otherSourceStatus: 200,
+    }),
+    ...['/health', '/health/1.0'].map((path) =>
+      managing(`GET ${base}${path}`, `${base}${path}`, { needs: 'nothing' }),
+    ),
+  ];
 }
 
 /** Every route by every method that it takes; a row for each meaning of a path that has two. */
@@ -207,6 +234,7 @@ export const ACCESS_TABLE: readonly AccessRow[] = [
   ...bulks('/elasticsearch'),
   ...refreshes(''),
   ...refreshes('/elasticsearch'),
+  ...splunk(),
   ...[...ELASTICSEARCH_ASKED, ...ELASTICSEARCH_ASKED.map((path) => `/elasticsearch${path}`)].map(
     (path) => managing(`GET ${path}`, path, { needs: 'any token', tokenIn: 'password' }),
   ),

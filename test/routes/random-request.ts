@@ -206,6 +206,9 @@ function addToken(random: Random, request: RandomRequest, { object }: Documented
     case 'url':
       request.query.push(['api_key', token]);
       break;
+    case 'splunk':
+      request.headers.push(['Authorization', `Splunk ${token}`]);
+      break;
     default:
       request.headers.push(['Authorization', `Basic ${btoa(`a:${token}`)}`]);
   }

@@ -25,6 +25,9 @@ type Post = {
   /** With one record of this message. */
   readonly body: (message: string) => string | Uint8Array;
   readonly metadata: object;
+  /** The project, if it is not that of the documents, and the time, if the sender cuts it off. */
+  readonly project?: null;
+  readonly timestampUs?: number;
 };
 
 /** The time of the posted record, one minute before the clock of the service. */
@@ -83,6 +86,45 @@ const POSTS: readonly Post[] = [
       }),
     metadata: [{ attributes: [{ project: 'alpha', 'loki.attribute.labels': 'project' }] }],
   },
+  {
+    sender: 'Docker',
+    mark: 'splunk-url',
+    path: /splunk-url: http:\/\/127\.0\.0\.1:4000(\/?)$/m,
+    suffix: '/services/collector/event/1.0',
+    headers: { 'Content-Type': '', 'User-Agent': 'Go-http-client/1.1' },
+    body: (message) =>
+      `{"event":{"line":"${message}","source":"stdout","tag":"0a1b2c","attrs":{"project":"alpha"}},"time":"1768478340.123456","host":"host1","index":"app.logs"}`,
+    metadata: [
+      {
+        host: 'host1',
+        event: [{ source: 'stdout', tag: '0a1b2c', attrs: [{ project: 'alpha' }] }],
+      },
+    ],
+    project: null,
+  },
+  {
+    sender: 'Vector to Splunk',
+    mark: 'splunk_hec_logs',
+    path: /endpoint: http:\/\/127\.0\.0\.1:4000(\/?)$/m,
+    suffix: '/services/collector/event',
+    headers: { 'Content-Type': 'application/json', 'User-Agent': 'Vector/0.62.0' },
+    body: (message) =>
+      `{"event":{"file":"/var/log/shop.log","host":"host1","message":"${message}","project":"alpha"},"fields":{},"time":1768478340.123,"host":"host1","index":"app.logs"}`,
+    metadata: [
+      { host: 'host1', event: [{ file: '/var/log/shop.log', host: 'host1' }], fields: [{}] },
+    ],
+    timestampUs: 1_768_478_340_123_000,
+  },
+  {
+    sender: 'Fluent Bit to Splunk',
+    mark: 'name: splunk',
+    path: /host: 127\.0\.0\.1\s+port: 4000(\/?)$/m,
+    suffix: '/services/collector/event',
+    headers: { 'Content-Type': '', 'User-Agent': 'Fluent-Bit' },
+    body: (message) =>
+      `{"time":1768478340.123456,"index":"app.logs","event":{"message":"${message}","project":"alpha","n":1}}`,
+    metadata: [{ event: [{ n: 1 }] }],
+  },
 ];
 
 let service: ServiceUnderTest;
@@ -93,7 +135,8 @@ before(async () => {
 
 after(() => service.stop());
 
-for (const { sender, mark, path, suffix, headers, body, metadata } of POSTS) {
+for (const { sender, mark, path, suffix, headers, body, metadata, ...own } of POSTS) {
+  const { project = 'alpha', timestampUs = TIME_US } = own;
   test(`what ${sender} posts as docs/ingest.md configures it is stored`, async () => {
     const configuration = documented(mark);
     const found = must(path.exec(configuration), `a path in ${configuration}`);
@@ -105,7 +148,7 @@ for (const { sender, mark, path, suffix, headers, body, metadata } of POSTS) {
     });
     assert.equal(answer.status, 200, answer.text);
     assert.deepEqual(await rowsWith(message), [
-      { timestamp: TIME_US, event_message: message, project: 'alpha', metadata },
+      { timestamp: timestampUs, event_message: message, project, metadata },
     ]);
   });
 }
@@ -166,6 +209,9 @@ function documented(mark: string): string {
 
 /** The headers that a configuration sets, with the token of the service. */
 function tokenAndSource(configuration: string): Readonly<Record<string, string>> {
+  if (/splunk.token: |default_token: /.test(configuration)) {
+    return { 'X-API-KEY': '', Authorization: `Splunk ${TOKEN}` };
+  }
   assert.match(configuration, /X-API-KEY\W+…/);
   const [, source] = /X-Source\W+([\w.]+)/.exec(configuration) ?? [];
   return { 'X-API-KEY': TOKEN, ...(source === undefined ? {} : { 'X-Source': source }) };

@@ -11,6 +11,7 @@ import { gelf } from '../../../ingest/wire/gelf.ts';
 import { logpush } from '../../../ingest/wire/logpush.ts';
 import { lokiPush } from '../../../ingest/wire/loki-push.ts';
 import { otlpJson } from '../../../ingest/wire/otlp-json.ts';
+import { splunkEvents } from '../../../ingest/wire/splunk-hec.ts';
 import { typecasts } from '../../../ingest/wire/typecasts.ts';
 import type { WireFormat } from '../../../ingest/wire/wire-format.ts';
 import { runsOf } from '../../support/budget.ts';
@@ -53,6 +54,11 @@ const SAMPLES: readonly (readonly [name: string, format: WireFormat<unknown>, bo
     '{"requestId":"r","timestamp":1,"records":[{"data":"eyJtZXNzYWdlVHlwZSI6IkRBVEFfTUVTU0FHRSIsImxvZ0V2ZW50cyI6W3sibWVzc2FnZSI6ImEifV19"},{"data":"Yg=="}]}',
   ],
   ['GELF', gelf, '{"short_message":"a","timestamp":1.5,"_k":{}}\n{"short_message":"b"}'],
+  [
+    'Splunk',
+    splunkEvents,
+    '{"time":1.5,"host":"h","event":{"message":"m","n":[1,{}]},"fields":{"project":"p"}}{"event":"a","index":"i"} {"event":5}',
+  ],
   ['CloudEvents', cloudEvents, '{"id":"1","data":{"message":"m"}}'],
 ];
 

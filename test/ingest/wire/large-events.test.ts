@@ -19,6 +19,7 @@ import { logpush } from '../../../ingest/wire/logpush.ts';
 import { lokiPush } from '../../../ingest/wire/loki-push.ts';
 import { otlpJson } from '../../../ingest/wire/otlp-json.ts';
 import { otlpProtobuf } from '../../../ingest/wire/otlp-protobuf.ts';
+import { splunkEvents } from '../../../ingest/wire/splunk-hec.ts';
 import { typecasts } from '../../../ingest/wire/typecasts.ts';
 import { translateBody, type WireFormat } from '../../../ingest/wire/wire-format.ts';
 import { translated } from './translated.ts';
@@ -50,6 +51,7 @@ const BODIES: readonly (readonly [WireFormat<unknown>, string | Uint8Array, stri
     `{"batch":[{},{"body":${LARGE},"typecasts":[{"path":["k1"],"from":"string","to":"float"}]},{}]}`,
   ],
   [cloudEvents, `[{},{"data":${LARGE}},{}]`, 'application/cloudevents-batch+json'],
+  [splunkEvents, `{"event":"a"}{"event":"b","fields":${LARGE}}{"event":"c"}`],
   [lokiPush, `{"streams":[{"stream":{},"values":[["1","a"],["1","b",${LARGE}],["1","c"]]}]}`],
   [otlpJson, `{"resourceLogs":[{"scopeLogs":[{"logRecords":[${OTLP_RECORDS}]}]}]}`],
   [
@@ -156,6 +158,7 @@ test('other work runs while short events are written with the data that they sha
     pieces: [Buffer.from(`{"streams":[{"stream":{"label":"${label}"},"values":[${lines}]}]}`)],
     mediaType: 'application/json',
     headers: {},
+    query: new Map(),
     nowUs: 0,
     newId: () => 'new',
     memory: new MemoryPool(0).lend(),

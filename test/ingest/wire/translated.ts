@@ -19,6 +19,7 @@ export async function translated<Notes>(
     pieces: [Buffer.from(body)],
     mediaType: 'application/json',
     headers: {},
+    query: new Map(),
     nowUs: NOW_US,
     newId: () => 'new',
     memory: new MemoryPool(0).lend(),

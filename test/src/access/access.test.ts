@@ -219,6 +219,7 @@ const POSTS: readonly (readonly [path: string, type: string, body: string])[] = 
   ['/gelf', 'application/json', '{"short_message":"hello","_project":"beta"}'],
   // The record is hello.
   ['/firehose', 'application/json', '{"records":[{"data":"aGVsbG8="}]}'],
+  ['/services/collector', 'application/json', '{"event":"hello","fields":{"project":"beta"}}'],
 ];
 
 test('events posted by a token of one project belong to it, at every receiver and by each source’s rule', async () => {

@@ -60,6 +60,12 @@ const DOORS: readonly (readonly [path: string, type: string, body: string | Buff
     'application/x-ndjson',
     '{"ClientRequestMethod":"GET","Timestamp":1768478100}\n{"Outcome":"ok"}\n',
   ],
+  [
+    '/services/collector/event',
+    'application/json',
+    '{"event":"a","time":1768478100}{"event":{"n":[1,{}]},"index":"postgres.logs"}',
+  ],
+  ['/services/collector/raw', 'text/plain', 'a\nb\n'],
   ['/logs/syslog', 'text/plain', `${FRAMED.length} ${FRAMED}\n<13>Jan 15 11:55:00 host app: b\n`],
 ];
 

@@ -15,6 +15,8 @@ export type Receiver = {
   readonly isLines?: true;
   /** Makes a body of the protocol from `body`, whose texts it encodes. */
   readonly enclose?: (body: Uint8Array) => Uint8Array;
+  /** Whether the body is JSON values one after another; this one has a value in each line. */
+  readonly isStream?: true;
 };
 
 /** A syslog message for a frame with a length prefix. */
@@ -122,6 +124,13 @@ export const RECEIVERS: readonly Receiver[] = [
     type: 'text/plain',
     body: `${FRAMED.length} ${FRAMED}\n<13>Jan 15 11:55:00 host app: Qb\n`,
   },
+  {
+    path: '/services/collector/event',
+    type: 'application/json',
+    body: '{"event":"Qa","time":1768478100,"host":"h"}\n{"event":{"message":"b"},"fields":{"Qk":"Qv"}}',
+    isStream: true,
+  },
+  { path: '/services/collector/raw', type: 'text/plain', body: 'Qa\nQb\n' },
 ];
 
 /** The current value of a metric, summed over all sources. */

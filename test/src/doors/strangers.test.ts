@@ -131,6 +131,19 @@ const ROWS: readonly Row[] = [
       [200, 1],
     ],
   },
+  {
+    path: '/services/collector/event',
+    type: 'application/json',
+    // As Splunk does, it refuses a body without an event, so there is no empty one.
+    answers: [400, 400, 400, 400, 400, 400],
+    wants: /Event field is required: an event must have \\"event\\"; got none/,
+  },
+  {
+    path: '/services/collector/raw',
+    type: 'text/plain',
+    // Any text but an empty one is a message.
+    answers: [400, [200, 1], [200, 1], [200, 1], [200, 1], [200, 1]],
+  },
 ];
 
 let service: ServiceUnderTest;

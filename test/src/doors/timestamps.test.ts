@@ -121,6 +121,12 @@ const RECEIVERS: readonly Receiver[] = [
     body: (timestamp, message) => json({ short_message: message, timestamp }),
   },
   {
+    name: 'splunk',
+    path: '/services/collector/event',
+    type: JSON_TYPE,
+    body: (time, event) => json({ time, event }),
+  },
+  {
     name: 'syslog of RFC 5424',
     path: '/logs/syslog',
     type: 'text/plain',

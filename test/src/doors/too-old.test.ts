@@ -51,6 +51,11 @@ const POSTS: readonly Post[] = [
     body: JSON.stringify({ short_message: 'a', timestamp: Number(OLD_S) }),
     status: 406,
   },
+  {
+    path: '/services/collector/event',
+    body: JSON.stringify({ event: 'a', time: Number(OLD_S) }),
+    status: 400,
+  },
   // These report it inside the answer: in an item, in `partialSuccess`, and in `errorMessage`.
   {
     path: `/firehose${SOURCE}`,

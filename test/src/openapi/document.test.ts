@@ -314,6 +314,13 @@ const REQUESTS: readonly (readonly [number, Ask & { readonly template?: string }
   [406, { path: '/gelf', method: 'POST', body: '{"short_message":"a"}\n7' }],
   [200, { path: '/_bulk', method: 'POST', body: '{"index":{}}\n{}\n{"delete":{}}\n' }],
   [400, { path: '/_bulk', method: 'POST', body: '{"index":{}}\n' }],
+  [200, { path: '/services/collector/event', method: 'POST', body: '{"event":"a"}{"event":""}' }],
+  [400, { path: '/services/collector/event', method: 'POST', body: '{"event":""}' }],
+  [200, { path: '/services/collector/raw?channel=a', method: 'POST', body: 'a' }],
+  [401, { path: '/services/collector', method: 'POST', body: 'a', headers: NO_TOKEN }],
+  [403, { path: '/services/collector', method: 'POST', body: 'a', headers: { 'X-API-KEY': 'a' } }],
+  [200, { path: '/services/collector/ack', method: 'POST', body: '{"acks":[1]}' }],
+  [200, { path: '/services/collector/health', headers: NO_TOKEN }],
   [200, { path: '/elasticsearch' }],
   [200, { path: '/', headers: NO_TOKEN }],
 ];
