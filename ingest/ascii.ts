@@ -12,6 +12,7 @@ export const SLASH = 0x2f;
 export const DIGIT_0 = 0x30;
 export const DIGIT_9 = 0x39;
 export const COLON = 0x3a;
+export const EQUALS = 0x3d;
 export const UPPER_E = 0x45;
 export const BRACKET_OPEN = 0x5b;
 export const BACKSLASH = 0x5c;

@@ -46,6 +46,12 @@ export const INFLATERS_BYTES_MAX = 36 * 1024 * 1024;
 export const WORK_TURN_MS_MAX = 2;
 
 /**
+ * Bytes of a body that is stored in parts from which a part is stored: half of a group of the log. Looking for the end of
+ * a part takes some milliseconds of the main thread.
+ */
+export const PART_BYTES = LOG_GROUP_BYTES_MAX / 2;
+
+/**
  * Bytes of small bodies that are processed at once: two groups of the log, so that the disk never
  * waits. Later bodies wait in a queue in which tenants take turns, instead of behind one tenant's
  * group in the log.

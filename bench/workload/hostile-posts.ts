@@ -426,6 +426,18 @@ const FIREHOSE_CASES: Cases = [
   ],
 ];
 
+const JOURNAL_TYPE = 'application/vnd.fdo.journal';
+
+const JOURNAL_CASES: Cases = [
+  ['one entry of many fields', (size) => repeated(size, 'A=1\n')],
+  ['many entries', (size) => repeated(size, 'A=1\n\n')],
+  ['empty lines', (size) => repeated(size, '\n')],
+  ['names with a length of zero', (size) => repeated(size, `A\n${'\0'.repeat(8)}\n`)],
+  ['a value that does not end', (size) => `A\n${'\x7f'.repeat(8)}${repeated(size, 'x')}`],
+  ['a name that does not end', (size) => repeated(size, 'A')],
+  ['a long value', (size) => `MESSAGE=${repeated(size, '"')}`],
+];
+
 const DOCUMENT_CASES: Cases = [
   ['a document with many keys', (size) => `[{${members(size)}}]`],
   ['one message many times', (size) => `[{${many(size, () => '"message":"m"')}}]`],
@@ -541,6 +553,7 @@ export const HOSTILE_POSTS: readonly HostilePost[] = [
   ...posts('bulk', '/_bulk', LINES_TYPE, BULK_CASES),
   ...posts('Loki', '/loki/api/v1/push', JSON_TYPE, LOKI_CASES),
   ...posts('Firehose', '/firehose', JSON_TYPE, FIREHOSE_CASES),
+  ...posts('journal', '/upload', JOURNAL_TYPE, JOURNAL_CASES),
   ...posts('OTLP', '/v1/logs', JSON_TYPE, OTLP_CASES),
   ...posts('OTLP in Protobuf', '/v1/logs', PROTOBUF_TYPE, PROTOBUF_CASES),
   ...posts('syslog', '/logs/syslog', TEXT_TYPE, SYSLOG_CASES),

@@ -5,6 +5,7 @@ import { elasticsearchBulk } from './elasticsearch-bulk.ts';
 import { elixirLogger } from './elixir-logger.ts';
 import { firehose } from './firehose.ts';
 import { gelf } from './gelf.ts';
+import { journalExport } from './journal-export.ts';
 import { logpush } from './logpush.ts';
 import { lokiPush } from './loki-push.ts';
 import { otlpJson } from './otlp-json.ts';
@@ -18,7 +19,7 @@ import type { WireFormat } from './wire-format.ts';
 const FORMATS: ReadonlyMap<string, WireFormat<unknown>> = new Map<string, WireFormat<unknown>>(
   Object.entries({
     ...{ cloudEvents, documents, documentLines, elasticsearchBulk, elixirLogger, logpush },
-    ...{ firehose, gelf, lokiPush, otlpJson, otlpProtobuf, syslog, typecasts },
+    ...{ firehose, gelf, journalExport, lokiPush, otlpJson, otlpProtobuf, syslog, typecasts },
     ...{ splunkEvents, splunkLines },
   }),
 );

@@ -14,6 +14,7 @@ import {
 } from './elasticsearch-door.ts';
 import { FIREHOSE_DOOR } from './firehose-door.ts';
 import { GELF_DOOR } from './gelf-door.ts';
+import { journalRoute } from './journal-door.ts';
 import { LOGFLARE_DOORS } from './logflare-doors.ts';
 import { LOKI_DOOR } from './loki-door.ts';
 import { OTLP_DOOR } from './otlp-door.ts';
@@ -68,6 +69,7 @@ export function doorRoutes(
     route('/loki/api/v1/push', LOKI_DOOR),
     route('/firehose', FIREHOSE_DOOR),
     route('/gelf', GELF_DOOR),
+    journalRoute(options, ended),
     ...LOG_PATHS.flatMap((base) =>
       Array.from(LOGFLARE_DOORS, ([path, door]) => route(`${base}${path}`, door)),
     ),

@@ -15,6 +15,7 @@ import {
   INFLATERS_BYTES_MAX,
   LARGE_BODIES_BYTES_MAX,
   LARGE_BODY_BYTES_MIN,
+  PART_BYTES,
   SHARED_BODIES_BYTES_MIN,
   SHARED_BODIES_BYTES_PER_MS,
   SHORT_BODY_BYTES_MAX,
@@ -39,6 +40,9 @@ export type HoldAnswer = (answerBytes: number) => void;
 
 /** Bytes that are decompressed at a time: each chunk is passed to another thread. */
 const INFLATE_CHUNK_SIZE = 128 * 1024;
+
+/** Where the last whole event of some bytes ends, zero if none is whole. */
+type FindEnd = (bytes: Buffer) => number;
 
 /** The limits of a body, and its sender. */
 export type BodyTerms = {
@@ -145,11 +149,7 @@ export class BodyReader {
       hold(toldBytes);
     });
     try {
-      if (request.headers.expect !== undefined) {
-        response.writeContinue();
-        // 100 was sent, so the body is on its way.
-        delete request.headers.expect;
-      }
+      sendContinue(request, response);
       const arrived = await collect(request, (wireBytes) => {
         if (wireBytes > wireBytesMax) throw tooLarge(bytesMax);
         if (wireBytes > heldBytes) hold(wireBytes - heldBytes);
@@ -169,6 +169,56 @@ export class BodyReader {
     } finally {
       if (isHeldForAnswer && !response.destroyed) response.once('close', release);
       else release();
+    }
+  }
+
+  /**
+   * Reads a body of any length, not compressed, and passes it to `work` in parts while it arrives, so that only one part
+   * of it is held. `findEnd` says where the last whole event of some bytes ends, zero if none is whole. The last part is
+   * what remains, and may be empty.
+   *
+   * @throws ServiceError as `use` does; for the length, if one event has more than `bytesMax` bytes. Earlier parts have
+   * been used then.
+   */
+  async useParts(
+    request: IncomingMessage,
+    response: ServerResponse,
+    { bytesMax, tenant, check, findEnd }: BodyTerms & { readonly findEnd: FindEnd },
+    work: (part: Body) => Promise<void>,
+  ): Promise<void> {
+    const encoding = parseEncoding(request);
+    if (encoding !== undefined) {
+      throw new ServiceError(
+        'unsupported_encoding',
+        `Content-Encoding must be identity here; got ${encoding}`,
+      );
+    }
+    let heldBytes = 0;
+    await this.#secondTry.run(() => check?.());
+    try {
+      sendContinue(request, response);
+      let part: Buffer[] = [];
+      let endDueAt = PART_BYTES;
+      for await (const chunk of readChunks(request)) {
+        if (!this.#budget.hold(chunk.length, tenant)) throw this.#overloaded(chunk.length, tenant);
+        heldBytes += chunk.length;
+        part.push(chunk);
+        if (heldBytes < endDueAt) continue;
+        const bytes = Buffer.concat(part);
+        const end = findEnd(bytes);
+        if (end > 0) {
+          check?.();
+          await this.#workOn([bytes.subarray(0, end)], tenant, work);
+          this.#budget.release(end, tenant);
+          heldBytes -= end;
+        } else if (heldBytes > bytesMax) throw tooLarge(bytesMax);
+        part = [Buffer.from(bytes.subarray(end))];
+        // Twice as late, or a long event would be looked through for each chunk of it.
+        endDueAt = Math.max(PART_BYTES, Math.min(2 * heldBytes, bytesMax + 1));
+      }
+      await this.#workOn(part, tenant, work);
+    } finally {
+      this.#budget.release(heldBytes, tenant);
     }
   }
 
@@ -319,6 +369,24 @@ function parseEncoding(request: IncomingMessage): Encoding | undefined {
     'unsupported_encoding',
     `Content-Encoding must be one of gzip, deflate, br or identity; got ${echo(header ?? '')}`,
   );
+}
+
+function sendContinue(request: IncomingMessage, response: ServerResponse): void {
+  if (request.headers.expect === undefined) return;
+  response.writeContinue();
+  // 100 was sent, so the body is on its way.
+  delete request.headers.expect;
+}
+
+/** The chunks of a body, of which the next is read when the caller is done with the one before. */
+async function* readChunks(request: IncomingMessage): AsyncGenerator<Buffer> {
+  try {
+    // The request is answered after a failure, so it must not be destroyed.
+    for await (const chunk of request.iterator({ destroyOnReturn: false })) yield chunk as Buffer;
+  } catch {
+    throw endedTooSoon();
+  }
+  if (!request.complete) throw endedTooSoon();
 }
 
 /** `admit` gets the number of bytes so far, and throws to stop. */

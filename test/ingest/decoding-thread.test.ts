@@ -17,6 +17,7 @@ import {
   type PostedBody,
 } from '../../ingest/post-decoding.ts';
 import { BUILT_IN_SOURCES } from '../../ingest/source.ts';
+import { journalExport } from '../../ingest/wire/journal-export.ts';
 import type { WireFormat } from '../../ingest/wire/wire-format.ts';
 import { ELASTICSEARCH_DOOR } from '../../src/doors/elasticsearch-door.ts';
 import { FIREHOSE_DOOR } from '../../src/doors/firehose-door.ts';
@@ -49,6 +50,7 @@ const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ['/loki/api/v1/push', LOKI_DOOR.formats],
   ['/firehose', FIREHOSE_DOOR.formats],
   ['/gelf', GELF_DOOR.formats],
+  ['/upload', new Map([['application/vnd.fdo.journal', journalExport]])],
   ['/_bulk', ELASTICSEARCH_DOOR.formats],
   ...Array.from(createSplunkDoors(0), ([path, { formats }]) => [path, formats] as const),
   ...Array.from(LOGFLARE_DOORS, ([path, { formats }]) => [`/logs${path}`, formats] as const),
@@ -75,6 +77,7 @@ const OTHER_BODIES: readonly (readonly [path: string, mediaType: string, body: s
     '{"index":{"_index":"a"}}\n{"m":1}\n{"create":{}}\n[]\n{"index":{"_index":"b","_id":"7"}}\n{}\n{"delete":{}}\n',
   ],
   ['/logs/cloud-event', 'application/json', '{"message":"attributes are in headers"}'],
+  ['/upload', 'application/vnd.fdo.journal', 'MESSAGE=a\n\nA\n\x02\0\0\0\0\0\0\0bc\n'],
   ['/firehose', 'application/json', '{"records":[{"data":"e30="},{"data":"e30"},{"data":"/w=="}]}'],
   [
     '/services/collector',

@@ -230,6 +230,10 @@ export const ACCESS_TABLE: readonly AccessRow[] = [
   posting('/loki/api/v1/push', '{"streams":[]}', 'application/json', { status: 204 }),
   posting('/firehose', '{"records":[]}', 'application/json', { hasOwnWords: true }),
   posting('/gelf', '{"short_message":"a"}', 'application/json', { status: 202 }),
+  posting('/upload', 'MESSAGE=a\n', 'application/vnd.fdo.journal', {
+    status: 202,
+    hasOwnWords: true,
+  }),
   ...bulks(''),
   ...bulks('/elasticsearch'),
   ...refreshes(''),

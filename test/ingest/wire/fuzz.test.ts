@@ -8,6 +8,7 @@ import { elasticsearchBulk } from '../../../ingest/wire/elasticsearch-bulk.ts';
 import { elixirLogger } from '../../../ingest/wire/elixir-logger.ts';
 import { firehose } from '../../../ingest/wire/firehose.ts';
 import { gelf } from '../../../ingest/wire/gelf.ts';
+import { journalExport } from '../../../ingest/wire/journal-export.ts';
 import { logpush } from '../../../ingest/wire/logpush.ts';
 import { lokiPush } from '../../../ingest/wire/loki-push.ts';
 import { otlpJson } from '../../../ingest/wire/otlp-json.ts';
@@ -59,6 +60,7 @@ const SAMPLES: readonly (readonly [name: string, format: WireFormat<unknown>, bo
     splunkEvents,
     '{"time":1.5,"host":"h","event":{"message":"m","n":[1,{}]},"fields":{"project":"p"}}{"event":"a","index":"i"} {"event":5}',
   ],
+  ['the journal', journalExport, 'MESSAGE=a\nB=1\n\nC\n\x01\0\0\0\0\0\0\0d\n\n'],
   ['CloudEvents', cloudEvents, '{"id":"1","data":{"message":"m"}}'],
 ];
 

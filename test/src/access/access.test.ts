@@ -63,6 +63,7 @@ const ROUTES: readonly (readonly [method: string, path: string, scopes: readonly
   ['POST', `/v1/logs?source_name=${EDGE}`, ['ingest']],
   ['POST', `/loki/api/v1/push?source_name=${EDGE}`, ['ingest']],
   ['POST', '/_bulk', ['ingest']],
+  ['POST', `/upload?source_name=${EDGE}`, ['ingest']],
   ['POST', `/gelf?source_name=${EDGE}`, ['ingest']],
   ['POST', `/firehose?source_name=${EDGE}`, ['ingest']],
   ['GET', LOGS_ALL, ['query']],
@@ -216,6 +217,7 @@ const POSTS: readonly (readonly [path: string, type: string, body: string])[] = 
     `{"streams":[{"stream":{"project":"beta"},"values":[["${us(NOW)}000","hello"]]}]}`,
   ],
   ['/_bulk', 'application/x-ndjson', '{"create":{}}\n{"message":"hello","project":"beta"}\n'],
+  ['/upload', 'application/vnd.fdo.journal', 'MESSAGE=hello\nPROJECT=beta\n'],
   ['/gelf', 'application/json', '{"short_message":"hello","_project":"beta"}'],
   // The record is hello.
   ['/firehose', 'application/json', '{"records":[{"data":"aGVsbG8="}]}'],

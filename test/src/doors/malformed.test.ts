@@ -34,6 +34,11 @@ const DOORS: readonly (readonly [path: string, type: string, body: string | Buff
   ],
   ['/gelf', 'application/json', '{"short_message":"a","_k":[1]}\n{"short_message":"b"}\n'],
   [
+    '/upload',
+    'application/vnd.fdo.journal',
+    'MESSAGE=a\nA=1\n\nMESSAGE\n\x01\0\0\0\0\0\0\0b\nA=1\n',
+  ],
+  [
     '/_bulk',
     'application/x-ndjson',
     '{"index":{"_index":"postgres.logs"}}\n{"message":"a"}\n{"create":{}}\n{"message":"b"}\n',

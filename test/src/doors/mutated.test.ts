@@ -209,6 +209,20 @@ test('/firehose stores or refuses each event of a mutated delivery and of mutate
   await fc.assert(property, { numRuns: runsOf(200) });
 });
 
+test('/upload stores or refuses each mutated entry', async () => {
+  const receiver = must(RECEIVERS.find(({ path }) => path === '/upload'));
+  const parts = [
+    ...[String(receiver.body), 'A=1\n', 'MESSAGE=a\n', 'MESSAGE\n', 'a=1', '=', '\n', '\n\n'],
+    ...['\x01\0\0\0\0\0\0\0', '\x01\0\0\0\0\0\0\0b\n', '\xff\xff\xff\xff\xff\xff\xff\xff'],
+    ...['__REALTIME_TIMESTAMP=', '1768478100000000\n', 'PROJECT=a\n', 'x'.repeat(3_000), '"\\\0'],
+  ].map((part) => Buffer.from(part, 'latin1'));
+  const part = fc.constantFrom(...parts);
+  const property = fc.asyncProperty(fc.array(part, { maxLength: 12 }), cuts, async (body, cut) => {
+    await check(receiver, cutOff(Buffer.concat(body), cut), undefined);
+  });
+  await fc.assert(property, { numRuns: runsOf(200) });
+});
+
 for (const receiver of RECEIVERS.filter(({ type }) => type === 'text/plain')) {
   test(`${receiver.path} stores or refuses each mutated message`, () => postMutated(receiver));
 }

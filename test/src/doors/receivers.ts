@@ -82,6 +82,11 @@ export const RECEIVERS: readonly Receiver[] = [
     isLines: true,
   },
   {
+    path: '/upload',
+    type: 'application/vnd.fdo.journal',
+    body: '__REALTIME_TIMESTAMP=1768478100000000\nMESSAGE=Qa\n\nMESSAGE\n\x02\0\0\0\0\0\0\0Qb\n\n',
+  },
+  {
     path: '/_bulk',
     type: 'application/x-ndjson',
     body: '{"index":{"_index":"postgres.logs"}}\n{"message":"Qa"}\n{"create":{}}\n{"message":"b","Qk":"Qv"}\n',

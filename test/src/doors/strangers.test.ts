@@ -81,6 +81,14 @@ const ROWS: readonly Row[] = [
     wants: /a message of GELF must have \\"short_message\\"/,
   },
   {
+    path: '/upload',
+    type: 'application/vnd.fdo.journal',
+    empty: '\n',
+    // What systemd-journal-upload sends when there is no entry.
+    answers: [[202, 0], 400, 400, 400, 400, 400],
+    wants: /expected the name of a field at byte 1/,
+  },
+  {
     path: '/_bulk',
     type: 'application/x-ndjson',
     // Like Elasticsearch, it refuses a bulk request without an action, so there is no empty one.

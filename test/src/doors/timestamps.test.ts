@@ -127,6 +127,12 @@ const RECEIVERS: readonly Receiver[] = [
     body: (time, event) => json({ time, event }),
   },
   {
+    name: 'journal',
+    path: '/upload',
+    type: 'application/vnd.fdo.journal',
+    body: (time, message) => `__REALTIME_TIMESTAMP=${time}\nMESSAGE=${message}\n\n`,
+  },
+  {
     name: 'syslog of RFC 5424',
     path: '/logs/syslog',
     type: 'text/plain',

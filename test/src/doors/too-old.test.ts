@@ -56,7 +56,13 @@ const POSTS: readonly Post[] = [
     body: JSON.stringify({ event: 'a', time: Number(OLD_S) }),
     status: 400,
   },
-  // These report it inside the answer: in an item, in `partialSuccess`, and in `errorMessage`.
+  // These report it inside the answer: in an item, in `partialSuccess`, in `errorMessage`, and in a line.
+  {
+    path: '/upload',
+    type: 'application/vnd.fdo.journal',
+    body: `__REALTIME_TIMESTAMP=${OLD_S}000000\nMESSAGE=a\n`,
+    status: 202,
+  },
   {
     path: `/firehose${SOURCE}`,
     body: JSON.stringify({ records: [{ data: Buffer.from(EVENT).toString('base64') }] }),

@@ -196,6 +196,8 @@ test('parameters have their types, defaults and listed values, and names to fall
   deepEqual(Object.keys(body['properties'] as object), names);
 });
 
+const JOURNAL = { 'Content-Type': 'application/vnd.fdo.journal' };
+
 /** Requests and their statuses in the profile `default`. */
 const REQUESTS: readonly (readonly [number, Ask & { readonly template?: string }])[] = [
   [200, { path: '/api/endpoints/app.kinds?project=a&share=0.5' }],
@@ -312,6 +314,8 @@ const REQUESTS: readonly (readonly [number, Ask & { readonly template?: string }
   [400, { path: '/firehose', method: 'POST', body: '{"records":[{"data":"YQ=="}]}' }],
   [202, { path: '/gelf', method: 'POST', body: '{"short_message":"a"}' }],
   [406, { path: '/gelf', method: 'POST', body: '{"short_message":"a"}\n7' }],
+  [202, { path: '/upload', method: 'POST', body: 'MESSAGE=a\n', headers: JOURNAL }],
+  [400, { path: '/upload', method: 'POST', body: 'hello', headers: JOURNAL }],
   [200, { path: '/_bulk', method: 'POST', body: '{"index":{}}\n{}\n{"delete":{}}\n' }],
   [400, { path: '/_bulk', method: 'POST', body: '{"index":{}}\n' }],
   [200, { path: '/services/collector/event', method: 'POST', body: '{"event":"a"}{"event":""}' }],
