@@ -60,15 +60,14 @@ export async function toSentBody(posted: PostedBody): Promise<{
   const pieces = [whole];
   const transfer = [whole.buffer];
   if (!('mediaType' in posted)) return { body: { pieces, form: posted.format }, transfer };
-  const { mediaType, headers, query, nowUs } = posted;
-  const formatName = nameOfFormat(posted.format);
-  return { body: { pieces, mediaType, headers, query, nowUs, formatName }, transfer };
+  const { format, ...others } = posted;
+  return { body: { ...others, pieces, formatName: nameOfFormat(format) }, transfer };
 }
 
 export function fromSentBody(sent: SentBody): PostedBody {
   if ('form' in sent) return { pieces: sent.pieces, format: sent.form };
-  const { pieces, mediaType, headers, query, nowUs, formatName } = sent;
-  return { pieces, mediaType, headers, query, nowUs, format: formatOfName(formatName) };
+  const { formatName, ...others } = sent;
+  return { ...others, format: formatOfName(formatName) };
 }
 
 export function toSentContents({ bodyAddress, addresses, notes }: PostContents): SentContents {

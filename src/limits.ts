@@ -166,6 +166,12 @@ export const HEADERS_BYTES_MAX = 16 * 1024;
  */
 export const HEADERS_WITH_SQL_BYTES_MAX = 64 * 1024;
 
+/**
+ * Characters of `filter_path`. Each item of a bulk's answer is compared with all of its paths; those of known senders
+ * have a hundred characters.
+ */
+export const FILTER_PATH_LENGTH_MAX = 256;
+
 /** Ranges of an `Accept` header that are read: browsers send ten at most, and some answers search them several times. */
 export const ACCEPT_RANGES_MAX = 32;
 

@@ -1,32 +1,10 @@
-import { BodyLimitError, EventLimitError, MalformedBodyError } from '../ingest-error.ts';
-import {
-  ACTION_ECHO_LENGTH_MAX,
-  BULK_ACTIONS_MAX,
-  BULK_ID_LENGTH_MAX,
-  BULK_INDEX_LENGTH_MAX,
-} from '../limits.ts';
-import { type DocumentNames, documentEvent } from './document.ts';
-import { type EventTexts, eventText } from './event-texts.ts';
+import { BodyLimitError, type EventLimitError, MalformedBodyError } from '../ingest-error.ts';
+import { ACTION_ECHO_LENGTH_MAX, BULK_ACTIONS_MAX, BULK_INDEX_LENGTH_MAX } from '../limits.ts';
+import { cutId, type DocumentItem, documentText, longIdError } from './elasticsearch-document.ts';
+import type { EventTexts } from './event-texts.ts';
 import { JsonReader } from './json-reader.ts';
 import { postedEvent } from './posted-event.ts';
 import type { WireBody, WireFormat } from './wire-format.ts';
-
-/** The result of one action of a bulk, in order. */
-export type BulkItem = {
-  readonly action: string;
-  readonly index: string | undefined;
-  /** The sender's id, or one that was made here. */
-  readonly id: string;
-  /** The ordinal of the stored event, if there is one. */
-  readonly event: number | undefined;
-};
-
-/** Names of the Elastic Common Schema, and of loggers that write it. */
-const NAMES: DocumentNames = {
-  timestamp: ['@timestamp', 'timestamp', 'time'],
-  message: ['event_message', 'message', 'msg'],
-  project: ['project'],
-};
 
 /** Actions whose document is stored. The others have no use for logs. */
 const STORING = new Set(['index', 'create']);
@@ -38,10 +16,10 @@ const ACTIONS = new Set([...WITH_DOCUMENT, 'delete']);
  * `delete`, a line with a document. Documents that are indexed or created become events; the index is the address. A
  * line that is not JSON is refused in its item.
  */
-export const elasticsearchBulk: WireFormat<readonly BulkItem[]> = {
-  *translate(body: WireBody, events: EventTexts): Generator<number, readonly BulkItem[]> {
+export const elasticsearchBulk: WireFormat<readonly DocumentItem[]> = {
+  *translate(body: WireBody, events: EventTexts): Generator<number, readonly DocumentItem[]> {
     const reader = new JsonReader(body.pieces, { memory: body.memory, isLines: true });
-    const items: BulkItem[] = [];
+    const items: DocumentItem[] = [];
     let due = nextAction(reader);
     while (due !== undefined) {
       if (items.length === BULK_ACTIONS_MAX) {
@@ -82,14 +60,13 @@ function parseItem(
   { action, index }: Action,
   wholeId: string,
   { reader, events }: { readonly reader: JsonReader; readonly events: EventTexts },
-): BulkItem {
-  const id = wholeId.slice(0, BULK_ID_LENGTH_MAX);
+): DocumentItem {
+  const id = cutId(wholeId);
   if (!WITH_DOCUMENT.has(action)) return { action, index, id, event: undefined };
   const isStored = STORING.has(action);
   const text = reader.tryLine(() => {
     if (!reader.nextLine()) reader.fail(`a line with the document of "${action}"`);
-    const read = () => eventText({ ...documentEvent(reader, NAMES), id: JSON.stringify(id) });
-    return isStored ? postedEvent(reader, read) : reader.json();
+    return isStored ? postedEvent(reader, () => documentText(reader, id)) : reader.json();
   });
   if (!isStored) return { action, index, id, event: undefined };
   const event = events.count;
@@ -97,14 +74,10 @@ function parseItem(
   return { action, index, id, event };
 }
 
-function longIdError({ length }: string): EventLimitError {
-  return new EventLimitError(`_id may have ${BULK_ID_LENGTH_MAX} characters; got ${length}`);
-}
-
 /** The reason why a line is refused. */
 type BadLine = MalformedBodyError | EventLimitError;
 
-type Action = Pick<BulkItem, 'action' | 'index'> & { readonly id: string | undefined };
+type Action = Pick<DocumentItem, 'action' | 'index'> & { readonly id: string | undefined };
 
 function parseAction(reader: JsonReader): Action {
   reader.enterObject();

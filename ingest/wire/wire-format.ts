@@ -13,6 +13,8 @@ export type WireBody = {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   /** The decoded texts of the query string, by name. May hold a token: a format takes out the names that it knows. */
   readonly query: ReadonlyMap<string, readonly string[]>;
+  /** The id that the URL gives the one event of the body. */
+  readonly documentId?: string | undefined;
   /** The time of receipt, in microseconds. */
   readonly nowUs: number;
   /** Creates a UUID, for a format that answers with the ids of events. */

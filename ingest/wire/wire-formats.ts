@@ -2,6 +2,7 @@ import { must } from '../../engine/assert.ts';
 import { cloudEvents } from './cloud-events.ts';
 import { documentLines, documents } from './documents.ts';
 import { elasticsearchBulk } from './elasticsearch-bulk.ts';
+import { elasticsearchDocument } from './elasticsearch-document.ts';
 import { elixirLogger } from './elixir-logger.ts';
 import { firehose } from './firehose.ts';
 import { gelf } from './gelf.ts';
@@ -21,6 +22,7 @@ const FORMATS: ReadonlyMap<string, WireFormat<unknown>> = new Map<string, WireFo
     ...{ cloudEvents, documents, documentLines, elasticsearchBulk, elixirLogger, logpush },
     ...{ firehose, gelf, journalExport, lokiPush, otlpJson, otlpProtobuf, syslog, typecasts },
     ...{ splunkEvents, splunkLines },
+    ...{ elasticsearchDocument },
   }),
 );
 

@@ -87,6 +87,8 @@ export type Door<Notes> = {
   readonly refusalCode?: RefusalCode;
   /** Whether `tell` lists the refused events of a post with stored ones, and the failure only those of other posts. */
   readonly tellsRefusals?: true;
+  /** Checks the `parameters` before the body is read. @throws ServiceError with the code `invalid_parameter`. */
+  readonly check?: (query: ParameterTexts) => void;
   readonly tell: (
     request: Request,
     response: Response,
@@ -128,6 +130,7 @@ export function doorHandler<Notes>(
   const { formats, sourceElse, addressKeys, refusalCode, tellsRefusals = false } = door;
   const [firstType] = formats.keys();
   return async (request, response, { grant, query }) => {
+    door.check?.(query);
     const address = findAddress(query, request, addressKeys);
     let source: Source | undefined;
     if (address !== undefined || sourceElse === 'none')
@@ -145,7 +148,8 @@ export function doorHandler<Notes>(
     const posted = await bodies.use(request, response, terms, async (pieces, holdAnswer) => {
       const nowUs = clock.nowUs();
       const { headers } = request;
-      const body = { pieces, format, mediaType: type, headers, query, nowUs };
+      const documentId = pathText(request, 'id');
+      const body = { pieces, format, mediaType: type, headers, query, documentId, nowUs };
       const post = await intake.decode(body, () => response.destroyed);
       try {
         const { bodyAddress, notes } = post.contents;
@@ -173,12 +177,18 @@ export function doorHandler<Notes>(
  *
  * @throws ServiceError when the token is bound to other sources.
  */
-function pathSource(intake: LogIntake, { params }: Request, grant: Grant): Source | undefined {
-  const { index } = params;
-  if (typeof index !== 'string') return undefined;
+function pathSource(intake: LogIntake, request: Request, grant: Grant): Source | undefined {
+  const index = pathText(request, 'index');
+  if (index === undefined) return undefined;
   const source = intake.findSource(index);
   authorizeSource(grant, index, source);
   return source;
+}
+
+/** The parameter of the path with this name, if it has one. */
+function pathText({ params }: Request, name: string): string | undefined {
+  const text = params[name];
+  return typeof text === 'string' ? text : undefined;
 }
 
 type Target = {

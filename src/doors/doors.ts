@@ -1,5 +1,4 @@
 import { ADDRESS_KEYS } from '../../ingest/known-key.ts';
-import { sendJson } from '../http/response.ts';
 import type { GuardedOperation, Route } from '../http/route.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { addressParameters, POST_TEXT } from '../openapi/post-text.ts';
@@ -7,11 +6,11 @@ import { type PostHistory, senderOf } from '../watch/post-history.ts';
 import type { ServiceHistory } from '../watch/service-history.ts';
 import { type Door, type DoorOptions, doorHandler } from './door.ts';
 import {
-  ELASTICSEARCH_ANSWERS,
+  ELASTICSEARCH_DOCUMENT_DOOR,
   ELASTICSEARCH_DOOR,
   ELASTICSEARCH_HEADERS,
-  REFRESHED,
 } from './elasticsearch-door.ts';
+import { ELASTICSEARCH_BASES } from './elasticsearch-routes.ts';
 import { FIREHOSE_DOOR } from './firehose-door.ts';
 import { GELF_DOOR } from './gelf-door.ts';
 import { journalRoute } from './journal-door.ts';
@@ -22,12 +21,6 @@ import { createSplunkDoors, splunkRoutes } from './splunk-door.ts';
 
 /** Paths of the JSON receiver. Logflare's receivers are below them. */
 export const LOG_PATHS = ['/api/logs', '/logs', '/api/events'] as const;
-
-/**
- * Base paths for clients of Elasticsearch: one to configure, and the root. In this order, or the
- * first would be taken for an index.
- */
-const ELASTICSEARCH_BASES = ['/elasticsearch', ''] as const;
 
 /** Counts and reports how posts ended. */
 export function recordPosts({
@@ -79,62 +72,38 @@ export function doorRoutes(
   ];
 }
 
+/** The posts of clients of Elasticsearch; `elasticsearchCallRoutes` has their other requests. */
 function elasticsearchRoutes(options: DoorOptions, ended: Route['ended']): readonly Route[] {
-  const bulk = posting(ELASTICSEARCH_DOOR, options);
-  const { tellFailure, failureSchemas } = ELASTICSEARCH_DOOR;
-  const bulks = {
-    operations: { POST: bulk, PUT: bulk },
-    headers: ELASTICSEARCH_HEADERS,
-    tellFailure,
-    failureSchemas,
-    ended,
+  const route = <Notes>(
+    path: string,
+    methods: readonly ('POST' | 'PUT')[],
+    door: Door<Notes>,
+  ): Route => {
+    const post = posting(door, options);
+    const { tellFailure, failureSchemas } = door;
+    return {
+      path,
+      pathParameters: ELASTICSEARCH_PARAMETERS,
+      operations: Object.fromEntries(methods.map((method) => [method, post])),
+      headers: ELASTICSEARCH_HEADERS,
+      tellFailure,
+      failureSchemas,
+      ended,
+    };
   };
   return ELASTICSEARCH_BASES.flatMap((base) => [
-    { path: `${base}/_bulk`, ...bulks },
-    {
-      path: `${base}/:index/_bulk`,
-      pathParameters: {
-        index: { description: 'Source of documents whose index is not the name of a source' },
-      },
-      ...bulks,
-    },
-    ...Array.from(ELASTICSEARCH_ANSWERS, ([path, value]): Route => {
-      const answer = telling(
-        'Answer what clients of Elasticsearch request before they send',
-        value,
-      );
-      return {
-        path: `${base}${path}`,
-        operations: { GET: answer },
-        headers: ELASTICSEARCH_HEADERS,
-      };
-    }),
-    ...['/_refresh', '/:index/_refresh'].map((path): Route => {
-      const answer = telling('Refresh; stored events are visible without it', REFRESHED);
-      return {
-        path: `${base}${path}`,
-        pathParameters: path.startsWith('/:') ? { index: { description: 'Any' } } : undefined,
-        operations: { GET: answer, POST: answer },
-        headers: ELASTICSEARCH_HEADERS,
-      };
-    }),
+    route(`${base}/_bulk`, ['POST', 'PUT'], ELASTICSEARCH_DOOR),
+    route(`${base}/:index/_bulk`, ['POST', 'PUT'], ELASTICSEARCH_DOOR),
+    route(`${base}/:index/_doc`, ['POST'], ELASTICSEARCH_DOCUMENT_DOOR),
+    route(`${base}/:index/_doc/:id`, ['POST', 'PUT'], ELASTICSEARCH_DOCUMENT_DOOR),
+    route(`${base}/:index/_create/:id`, ['POST', 'PUT'], ELASTICSEARCH_DOCUMENT_DOOR),
   ]);
 }
 
-function telling(summary: string, value: object): GuardedOperation {
-  return {
-    summary,
-    tag: 'posting',
-    answers: {
-      200: {
-        description: 'Always the same',
-        content: { 'application/json': { schema: { const: value } } },
-      },
-    },
-    access: { scope: 'any', tokenIn: 'password' },
-    handle: (_request, response) => sendJson(response, 200, value),
-  };
-}
+const ELASTICSEARCH_PARAMETERS = {
+  index: { description: 'Source of documents that name no other; else the default source' },
+  id: { description: 'Id of the event' },
+};
 
 function posting<Notes>(door: Door<Notes>, options: DoorOptions): GuardedOperation {
   const content = Array.from(door.formats.keys(), (type) => [type, door.bodyText(type)]);
@@ -147,7 +116,11 @@ function posting<Notes>(door: Door<Notes>, options: DoorOptions): GuardedOperati
     ],
     body: { isRequired: false, content: Object.fromEntries(content) },
     answers: door.answers,
-    failures: [...POST_TEXT.failures, ...(door.refusalCode ? [door.refusalCode] : [])],
+    failures: [
+      ...POST_TEXT.failures,
+      ...(door.check === undefined ? [] : (['invalid_parameter'] as const)),
+      ...(door.refusalCode ? [door.refusalCode] : []),
+    ],
     access: { scope: 'ingest', tokenIn: 'password' },
     handle: doorHandler(door, options),
   };

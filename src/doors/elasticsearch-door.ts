@@ -1,9 +1,16 @@
+import { must } from '../../engine/assert.ts';
 import type { Refusals } from '../../ingest/admission.ts';
 import { yieldToEventLoop } from '../../ingest/event-loop.ts';
-import { type BulkItem, elasticsearchBulk } from '../../ingest/wire/elasticsearch-bulk.ts';
+import { elasticsearchBulk } from '../../ingest/wire/elasticsearch-bulk.ts';
+import {
+  type DocumentItem,
+  elasticsearchDocument,
+} from '../../ingest/wire/elasticsearch-document.ts';
+import { ServiceError } from '../errors.ts';
 import type { TellFailure } from '../http/failure.ts';
-import { sendBytes } from '../http/response.ts';
+import { sendBytes, sendJson } from '../http/response.ts';
 import { refTo } from '../openapi/schemas.ts';
+import { AnswerFilter, FILTER_PATH_TEXT } from './answer-filter.ts';
 import type { Door } from './door.ts';
 import { WARNINGS_TEXT } from './post-warnings.ts';
 
@@ -29,22 +36,26 @@ export const ELASTICSEARCH_INFO = {
   tagline: 'You Know, for Search',
 } as const;
 
-/** Constant answers to what clients ask before they send, by path. */
-export const ELASTICSEARCH_ANSWERS: ReadonlyMap<string, object> = new Map<string, object>([
-  ['/_cluster/health', { cluster_name: 'weir', status: 'green', timed_out: false }],
-  ['/_cat/health', [{ cluster: 'weir', status: 'green' }]],
-  ['/_license', { license: { status: 'active', type: 'basic', mode: 'basic' } }],
-  ['/_xpack', { license: { status: 'active', type: 'basic', mode: 'basic' }, features: {} }],
-]);
-
-/** The answer to a refresh. Stored events are visible at once, so there is nothing to do. */
-export const REFRESHED = { _shards: { total: 1, successful: 1, failed: 0 } };
+/** What all posts have in common. */
+const COMMON = {
+  sourceElse: 'default',
+  parameters: [FILTER_PATH_TEXT],
+  check: AnswerFilter.parse,
+  tellFailure: tellLikeElasticsearch,
+  failureSchemas: {
+    'application/json': (codes) => ({
+      ...refTo('ElasticsearchFailure'),
+      properties: { error: { properties: { type: { enum: codes } } } },
+    }),
+  },
+} as const satisfies Partial<Door<unknown>>;
 
 /**
  * Elasticsearch's bulk API. Each action has its own status; 429 or 503 for the whole request, with
  * the connection cut, means "later".
  */
-export const ELASTICSEARCH_DOOR: Door<readonly BulkItem[]> = {
+export const ELASTICSEARCH_DOOR: Door<readonly DocumentItem[]> = {
+  ...COMMON,
   summary: 'Store documents of an Elasticsearch bulk',
   formats: new Map(
     [
@@ -65,26 +76,62 @@ export const ELASTICSEARCH_DOOR: Door<readonly BulkItem[]> = {
       content: { 'application/json': { schema: refTo('BulkAnswer') } },
     },
   },
-  sourceElse: 'default',
   answerBytes: (items) => items.reduce((sum, item) => sum + itemBytes(item), 0),
-  tell: async (_request, response, { notes, refusals }) => {
-    const pieces = await answerPieces(notes, toReasonMap(refusals));
+  tell: async (_request, response, { notes, refusals }, query) => {
+    const pieces = await answerPieces(notes, toReasonMap(refusals), AnswerFilter.parse(query));
     sendBytes(response, 200, 'application/json; charset=utf-8', pieces);
   },
-  tellFailure: tellLikeElasticsearch,
-  failureSchemas: {
-    'application/json': (codes) => ({
-      ...refTo('ElasticsearchFailure'),
-      properties: { error: { properties: { type: { enum: codes } } } },
-    }),
+};
+
+/**
+ * Elasticsearch's API for one document. A refused one is a 400, as it has no item to say so. An id is not looked up: a
+ * second document with an id is stored beside the first.
+ */
+export const ELASTICSEARCH_DOCUMENT_DOOR: Door<readonly DocumentItem[]> = {
+  ...COMMON,
+  summary: 'Store one document of Elasticsearch',
+  formats: new Map(
+    ['application/json', 'application/vnd.elasticsearch+json'].map((type) => [
+      type,
+      elasticsearchDocument,
+    ]),
+  ),
+  bodyText: () => ({
+    schema: { type: 'object' },
+    example: { message: 'order made', '@timestamp': '2026-01-15T11:55:00Z' },
+  }),
+  answers: {
+    201: {
+      description: 'The document is stored and survives a crash',
+      headers: WARNINGS_TEXT,
+      content: {
+        'application/json': {
+          schema: { type: 'object' },
+          example: createdAnswer('app.logs', 'order-7'),
+        },
+      },
+    },
+  },
+  tell: ({ params }, response, { notes, refusals }, query) => {
+    const [reason] = refusals.reasons;
+    if (reason !== undefined) throw new ServiceError('invalid_body', reason);
+    const answer = createdAnswer(String(params['index']), must(notes[0]).id);
+    sendJson(response, 201, AnswerFilter.parse(query).keepAnswer(answer));
   },
 };
+
+function createdAnswer(index: string, id: string): object {
+  return {
+    ...{ _index: index, _id: id, _version: 1, result: 'created' },
+    ...{ _shards: { total: 1, successful: 1, failed: 0 }, _seq_no: 0, _primary_term: 1 },
+  };
+}
 
 /** Bytes of an item's answer besides the names that its sender chose, and of one with an error. */
 const ITEM_BYTES = 96;
 const REFUSED_ITEM_BYTES = 192;
 
-function itemBytes({ index = '', id, event }: BulkItem): number {
+function itemBytes({ index = '', id, event }: DocumentItem): number {
   return index.length + id.length + (event === undefined ? REFUSED_ITEM_BYTES : ITEM_BYTES);
 }
 
@@ -93,21 +140,31 @@ function toReasonMap({ events, reasons }: Refusals): ReadonlyMap<number, string 
   return new Map(events.map((event, index) => [event, reasons[index]]));
 }
 
-/** Writes the answer in pieces of ITEMS_PER_PIECE items, with other work in between. */
+/**
+ * Writes the members of the answer that `filter` leaves, in pieces of ITEMS_PER_PIECE items, with other work in
+ * between.
+ */
 async function answerPieces(
-  items: readonly BulkItem[],
+  items: readonly DocumentItem[],
   refused: ReadonlyMap<number, string | undefined>,
+  filter: AnswerFilter,
 ): Promise<readonly Buffer[]> {
   const errors = refused.size > 0 || items.some(({ event }) => event === undefined);
-  const pieces = [Buffer.from(`{"took":0,"errors":${errors},"items":[`)];
+  const head = JSON.stringify(filter.keepAnswer({ took: 0, errors })).slice(0, -1);
+  const pieces = [Buffer.from(head)];
+  const itemFilter = filter.member('items');
+  let separator = `${head === '{' ? '' : ','}"items":[`;
   for (let start = 0; start < items.length; start += ITEMS_PER_PIECE) {
     if (start > 0) await yieldToEventLoop();
     const answers = items
       .slice(start, start + ITEMS_PER_PIECE)
-      .map((item) => JSON.stringify(itemAnswer(item, refused)));
-    pieces.push(Buffer.from(`${start > 0 ? ',' : ''}${answers.join(',')}`));
+      .map((item) => itemFilter.keep(itemAnswer(item, refused)))
+      .filter((answer) => answer !== undefined);
+    if (answers.length === 0) continue;
+    pieces.push(Buffer.from(separator + answers.map((answer) => JSON.stringify(answer)).join(',')));
+    separator = ',';
   }
-  return [...pieces, Buffer.from(']}')];
+  return [...pieces, Buffer.from(separator === ',' ? ']}' : '}')];
 }
 
 /** About 100 KB. */
@@ -116,7 +173,7 @@ const ITEMS_PER_PIECE = 1_000;
 type ItemAnswer = Readonly<Record<string, { readonly status: number; readonly error?: object }>>;
 
 function itemAnswer(
-  { action, index, id, event }: BulkItem,
+  { action, index, id, event }: DocumentItem,
   refused: ReadonlyMap<number, string | undefined>,
 ): ItemAnswer {
   const of = { _index: index ?? '', _id: id };

@@ -62,12 +62,12 @@ export function mountRoutes(app: Express, routes: readonly Route[], parts: Parts
   const byPath = new Map<string, Served[]>();
   for (const route of routes) {
     const group = byPath.get(route.path) ?? [];
-    group.push(served(route, group));
+    group.push(toServed(route, group));
     byPath.set(route.path, group);
   }
   for (const [path, group] of byPath) {
     app.all(path, async (request, response, next) => {
-      const found = findServed(group, request, getMethod(request));
+      const found = findServed(group, request, request.method);
       if (found === undefined) {
         next();
         return;
@@ -99,7 +99,7 @@ function stoppedTooSoon(): ServiceError {
   );
 }
 
-function served(route: Route, group: readonly Served[]): Served {
+function toServed(route: Route, group: readonly Served[]): Served {
   const operations = new Map<string, Operation>();
   for (const method of METHODS) {
     const operation = route.operations[method];
@@ -117,9 +117,9 @@ function findServed(
   return group.find(({ route }) => route.takes?.(request, method) ?? true);
 }
 
-/** HEAD is handled as GET. */
-function getMethod({ method }: Request): string {
-  return method === 'HEAD' ? 'GET' : method;
+/** The operation of a method. HEAD is handled as GET, unless it has an operation of its own. */
+function findOperation({ operations }: Served, { method }: Request): Operation | undefined {
+  return operations.get(method) ?? (method === 'HEAD' ? operations.get('GET') : undefined);
 }
 
 /** The methods that a path allows. */
@@ -134,11 +134,12 @@ function listMethods(group: readonly Served[], request: Request): readonly strin
 }
 
 async function answer(
-  { route, headers, operations, group }: Served,
+  served: Served,
   request: Request,
   response: Response,
   parts: Parts,
 ): Promise<void> {
+  const { route, headers, group } = served;
   for (const [name, value] of headers) response.setHeader(name, value);
   checkExpectation(request);
   if (request.method === 'OPTIONS') {
@@ -148,7 +149,7 @@ async function answer(
     return;
   }
   if (route.isAlwaysServed !== true) parts.readiness.check();
-  const operation = operations.get(getMethod(request));
+  const operation = findOperation(served, request);
   if (operation === undefined) {
     const allow = listMethods(group, request);
     throw new ServiceError(

@@ -1,6 +1,8 @@
 import type { PageFiles } from '../console/page-files.ts';
+import { AnswerFilter, FILTER_PATH_TEXT } from '../doors/answer-filter.ts';
 import { ELASTICSEARCH_HEADERS, ELASTICSEARCH_INFO } from '../doors/elasticsearch-door.ts';
 import { sendPage, wantsPage } from './console-route.ts';
+import { parseQueryString } from './query-string.ts';
 import { sendJson, varyBy } from './response.ts';
 import type { OpenOperation, Route } from './route.ts';
 
@@ -24,16 +26,19 @@ export function rootRoutes(version: string, files: PageFiles | undefined): reado
     description:
       'Clients of Elasticsearch request it before they send; `version` is meant for them.',
     tag: 'watching',
+    parameters: [FILTER_PATH_TEXT],
     answers: {
       200: {
-        description: 'The same answer for everyone',
-        content: { 'application/json': { schema: { const: value } } },
+        description: 'The same answer for everyone: all members, or those that filter_path leaves',
+        content: { 'application/json': { schema: { type: 'object' }, example: value } },
       },
     },
+    failures: ['repeated_parameter', 'invalid_parameter'],
     access: 'open',
-    handle: (_request, response) => {
+    handle: (request, response) => {
+      const filter = AnswerFilter.parse(parseQueryString(request.url));
       response.setHeader('Cache-Control', 'no-store');
-      sendJson(response, 200, value);
+      sendJson(response, 200, filter.keepAnswer(value));
     },
   };
   const pageOperation = withPage(operation, files);

@@ -6,8 +6,8 @@ import type { Outcome } from '../metrics/metrics.ts';
 import type { FailureSchemas, OperationText, Schema } from '../openapi/operation-text.ts';
 import type { TellFailure } from './failure.ts';
 
-/** Methods of routes; HEAD and OPTIONS are added to all. */
-export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+/** Methods of routes. A route with GET also has HEAD; all have OPTIONS. */
+export const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
 export type Method = (typeof METHODS)[number];
 

@@ -4,6 +4,7 @@ import type { ExploredTables } from '../call/explored-tables.ts';
 import type { NamedRuns } from '../call/named-runs.ts';
 import { readPageFiles } from '../console/page-files.ts';
 import { doorRoutes, LOG_PATHS, recordPosts } from '../doors/doors.ts';
+import { elasticsearchCallRoutes } from '../doors/elasticsearch-routes.ts';
 import { LOG_TEXT, logHandler } from '../doors/log-route.ts';
 import { CALL_TEXT } from '../openapi/call-text.ts';
 import type { AnswerText, OperationText, Schema } from '../openapi/operation-text.ts';
@@ -102,6 +103,7 @@ export function serviceRoutes(options: RouteOptions): readonly Route[] {
     ...rootRoutes(options.version, pageFiles),
     consoleRoute(pageFiles),
     documentRoute(options, () => routes),
+    ...elasticsearchCallRoutes(),
   ];
   return routes;
 }

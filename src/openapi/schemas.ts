@@ -271,15 +271,21 @@ export const SCHEMAS = {
       },
     ),
   },
-  BulkAnswer: describeObject({
-    took: COUNT,
-    errors: { type: 'boolean' },
-    items: describeList({ type: 'object', minProperties: 1, maxProperties: 1 }),
-  }),
   HecAnswer: describeObject(
     { text: STRING, code: COUNT },
     { 'invalid-event-number': COUNT, ackId: COUNT, details: describeList(STRING) },
   ),
+  BulkAnswer: {
+    description: 'All members, or those that filter_path leaves',
+    ...describeObject(
+      {},
+      {
+        took: COUNT,
+        errors: { type: 'boolean' },
+        items: describeList({ type: 'object', minProperties: 1, maxProperties: 1 }),
+      },
+    ),
+  },
   Health: describeObject(
     { status: STRING },
     {

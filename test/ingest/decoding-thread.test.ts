@@ -19,7 +19,10 @@ import {
 import { BUILT_IN_SOURCES } from '../../ingest/source.ts';
 import { journalExport } from '../../ingest/wire/journal-export.ts';
 import type { WireFormat } from '../../ingest/wire/wire-format.ts';
-import { ELASTICSEARCH_DOOR } from '../../src/doors/elasticsearch-door.ts';
+import {
+  ELASTICSEARCH_DOCUMENT_DOOR,
+  ELASTICSEARCH_DOOR,
+} from '../../src/doors/elasticsearch-door.ts';
 import { FIREHOSE_DOOR } from '../../src/doors/firehose-door.ts';
 import { GELF_DOOR } from '../../src/doors/gelf-door.ts';
 import { LOGFLARE_DOORS } from '../../src/doors/logflare-doors.ts';
@@ -53,6 +56,7 @@ const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ['/upload', new Map([['application/vnd.fdo.journal', journalExport]])],
   ['/_bulk', ELASTICSEARCH_DOOR.formats],
   ...Array.from(createSplunkDoors(0), ([path, { formats }]) => [path, formats] as const),
+  ['/logs-2026/_doc/7', ELASTICSEARCH_DOCUMENT_DOOR.formats],
   ...Array.from(LOGFLARE_DOORS, ([path, { formats }]) => [`/logs${path}`, formats] as const),
 ]);
 
@@ -62,8 +66,9 @@ function postedAt(path: string, mediaType: string, body: string | Uint8Array): P
   const pieces = [bytes.subarray(0, 1), bytes.subarray(1)];
   if (path === '/logs') return { pieces, format: mediaType.endsWith('ndjson') ? 'ndjson' : 'json' };
   const format = must(READERS.get(path)?.get(mediaType), `${path} takes ${mediaType}`);
+  const headers = { 'ce-type': 'a' };
   const query = new Map([['host', ['h']]]);
-  return { pieces, format, mediaType, headers: { 'ce-type': 'a' }, query, nowUs: NOW_US };
+  return { pieces, format, mediaType, headers, query, documentId: '7', nowUs: NOW_US };
 }
 
 const OTHER_BODIES: readonly (readonly [path: string, mediaType: string, body: string])[] = [
@@ -85,6 +90,7 @@ const OTHER_BODIES: readonly (readonly [path: string, mediaType: string, body: s
     '{"event":"a","index":"b"}{"event":{"message":"c","n":[1]},"fields":{"project":"p"}} {"event":""}7',
   ],
   ['/services/collector/raw', 'text/plain', 'the host is in the query\n\nb'],
+  ['/logs-2026/_doc/7', 'application/json', '{"message":"the id is in the path"}'],
 ];
 
 const BODIES: readonly (readonly [name: string, posted: PostedBody])[] = [

@@ -17,6 +17,7 @@ const LIMITS: Readonly<Record<string, string>> = {
   '`_id` of an Elasticsearch bulk': `${count(ingest.BULK_ID_LENGTH_MAX)} characters`,
   'actions of an Elasticsearch bulk': count(ingest.BULK_ACTIONS_MAX),
   'ids of a question for acknowledgements (Splunk)': count(service.ACKS_MAX),
+  '`filter_path` of an Elasticsearch request': `${count(service.FILTER_PATH_LENGTH_MAX)} characters`,
   'body of a download ticket': `${count(service.EXPLORE_BODY_BYTES_MAX)} bytes`,
   'open download tickets': `${service.TICKETS_OF_TOKEN_MAX} of a token, ${service.TICKETS_MAX} in all`,
   'body of a call or of management': `${service.CALL_BODY_BYTES_MAX / 1e6} MB; ${service.JSON_DEPTH_MAX} levels of JSON`,

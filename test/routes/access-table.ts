@@ -27,6 +27,8 @@ export type AccessRow = {
   readonly otherSourceStatus?: number;
   /** The status of the answer to OPTIONS; 204 by default. */
   readonly optionsStatus?: 200;
+  /** Whether there is nothing at the path for other methods. */
+  readonly isElsewhereNothing?: boolean;
 };
 
 const LOGS_ALL = '2034724d-89c8-43a9-aabc-52f7404f4bdd';
@@ -60,7 +62,26 @@ const LOG_DOORS: readonly (readonly [string, string, string])[] = [
 const BULK = '{"index":{}}\n{}\n';
 const SOURCE = '?source_name=postgres.logs';
 
-const ELASTICSEARCH_ASKED = ['/_cluster/health', '/_cat/health', '/_license', '/_xpack'];
+/** What clients of Elasticsearch ask, with the methods beside GET; nothing comes of it. */
+const ELASTICSEARCH_ASKED: readonly (readonly [path: string, ...methods: string[]])[] = [
+  ['/_cluster/health'],
+  ['/_cat/health'],
+  ['/_license'],
+  ['/_xpack'],
+  ['/_nodes'],
+  ['/_nodes/:name'],
+  ['/_nodes/:group/:name'],
+  ['/_refresh', 'POST'],
+  ['/:name/_refresh', 'POST'],
+  ['/_index_template/:name', 'PUT', 'POST'],
+  ['/_component_template/:name', 'PUT', 'POST'],
+  ['/_template/:name', 'PUT', 'POST'],
+  ['/_ilm/policy'],
+  ['/_ilm/policy/:name', 'PUT'],
+  ['/_data_stream/:name', 'PUT'],
+  ['/_alias/:name'],
+  ['/_ingest/pipeline/:name', 'PUT'],
+];
 
 function posting(path: string, body: string, type: string, of: Partial<AccessRow> = {}): AccessRow {
   return {
@@ -80,27 +101,39 @@ function managing(route: string, path: string, of: Partial<AccessRow> = {}): Acc
 }
 
 function bulks(base: string): readonly AccessRow[] {
-  return ['/_bulk', '/:index/_bulk'].flatMap((path) =>
-    ['POST', 'PUT'].map((method) =>
-      posting(`${base}${path}`, BULK, 'application/x-ndjson', {
-        route: `${method} ${base}${path}`,
-        path: `${base}${path.replace(':index', 'postgres.logs')}`,
-        hasOwnWords: true,
-      }),
+  const rows = [
+    ...['POST /_bulk', 'PUT /_bulk', 'POST /:index/_bulk', 'PUT /:index/_bulk'].map(
+      (route) => [route, BULK, 'application/x-ndjson', 200] as const,
     ),
-  );
+    ...[
+      'POST /:index/_doc',
+      ...['POST /:index/_doc/:id', 'PUT /:index/_doc/:id'],
+      ...['POST /:index/_create/:id', 'PUT /:index/_create/:id'],
+    ].map((route) => [route, '{}', 'application/json', 201] as const),
+  ];
+  return rows.map(([route, body, type, status]) => {
+    const [method, path] = route.split(' ') as [string, string];
+    return posting(`${base}${path}`, body, type, {
+      route: `${method} ${base}${path}`,
+      path: `${base}${path.replace(':index', 'postgres.logs').replace(':id', 'one')}`,
+      status,
+      hasOwnWords: true,
+    });
+  });
 }
 
-/** What clients of Elasticsearch ask to see what they sent; nothing comes of it. */
-function refreshes(base: string): readonly AccessRow[] {
-  return ['/_refresh', '/:index/_refresh'].flatMap((path) =>
-    ['GET', 'POST'].map((method) =>
-      managing(`${method} ${base}${path}`, `${base}${path.replace(':index', 'postgres.logs')}`, {
-        needs: 'any token',
-        tokenIn: 'password',
-      }),
+function elasticsearchAsked(base: string): readonly AccessRow[] {
+  const of = { needs: 'any token', tokenIn: 'password' } as const;
+  const index = managing(`HEAD ${base}/:index`, `${base}/logs-2026`, {
+    ...of,
+    isElsewhereNothing: true,
+  });
+  const rows = ELASTICSEARCH_ASKED.flatMap(([path, ...methods]) =>
+    ['GET', ...methods].map((method) =>
+      managing(`${method} ${base}${path}`, `${base}${path.replaceAll(/:\w+/g, 'any')}`, of),
     ),
   );
+  return [index, ...rows];
 }
 
 /** What Splunk's senders post to, and what they ask before and after. */
@@ -236,10 +269,7 @@ export const ACCESS_TABLE: readonly AccessRow[] = [
   }),
   ...bulks(''),
   ...bulks('/elasticsearch'),
-  ...refreshes(''),
-  ...refreshes('/elasticsearch'),
   ...splunk(),
-  ...[...ELASTICSEARCH_ASKED, ...ELASTICSEARCH_ASKED.map((path) => `/elasticsearch${path}`)].map(
-    (path) => managing(`GET ${path}`, path, { needs: 'any token', tokenIn: 'password' }),
-  ),
+  ...elasticsearchAsked(''),
+  ...elasticsearchAsked('/elasticsearch'),
 ];

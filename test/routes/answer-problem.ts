@@ -100,8 +100,11 @@ export function findOperation(
   { method, path }: Pick<RandomRequest, 'method' | 'path'>,
 ): DocumentedOperation | undefined {
   const asked = path.replace(/[?#].*/s, '').replace(/(?<=.)\/$/s, '');
-  const wanted = method === 'HEAD' ? 'GET' : method;
-  const operations = document.operations.filter((one) => one.method === wanted);
+  // HEAD is answered as GET where there is one.
+  const wanted = method === 'HEAD' ? ['GET', 'HEAD'] : [method];
+  const operations = wanted.flatMap((each) =>
+    document.operations.filter((one) => one.method === each),
+  );
   return (
     operations.find((one) => one.path === asked) ??
     operations.find((one) => isPathOf(document, one, asked))

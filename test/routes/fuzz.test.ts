@@ -12,7 +12,7 @@ import { GuardedService, tokenText } from './guarded-service.ts';
 import { type RandomRequest, randomRequest, validRequest } from './random-request.ts';
 import { exchange, headOf } from './raw-exchange.ts';
 
-/** Requests to each of the two profiles; `npm run test:routes` sends a hundred thousand in all. */
+/** Requests to each of the two profiles, or more if there are many operations; `npm run test:routes` sends a hundred thousand in all. */
 const REQUESTS = Math.ceil(budgetOf('WEIR_ROUTE_REQUESTS', { fast: 500, all: 3_000 }) / 2);
 const SEED = fuzzSeed();
 
@@ -84,8 +84,9 @@ async function fuzz(service: GuardedService): Promise<void> {
   const port = Number(new URL(service.url).port);
   // Of seeds that follow a rule, the first draws of an operation's requests may be the same.
   const seedRandom = new Random(SEED);
-  const seeds = Array.from({ length: REQUESTS }, () => seedRandom.below(2 ** 32));
   const { operations } = document;
+  const count = Math.max(REQUESTS, VALID_ROUNDS * operations.length);
+  const seeds = Array.from({ length: count }, () => seedRandom.below(2 ** 32));
   const problems: string[] = [];
   const answered = new Map<string, number>();
   const sendOne = async (index: number): Promise<void> => {
@@ -115,7 +116,7 @@ async function fuzz(service: GuardedService): Promise<void> {
   };
   let next = 0;
   const send = async (): Promise<void> => {
-    while (next < REQUESTS && problems.length < PROBLEMS_MAX) await sendOne(next++);
+    while (next < count && problems.length < PROBLEMS_MAX) await sendOne(next++);
   };
   await Promise.all(Array.from({ length: SENDERS }, send));
   deepEqual(problems, []);

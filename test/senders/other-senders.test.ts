@@ -30,6 +30,9 @@ type Post = {
   readonly timestampUs?: number;
 };
 
+/** What Logstash and Beats want to know of the answer to a bulk. */
+const BULK_SUFFIX = '/_bulk?filter_path=errors,items.*.error,items.*.status';
+
 /** The time of the posted record, one minute before the clock of the service. */
 const TIME_NS = 1_768_478_340_123_456_789n;
 const TIME_US = 1_768_478_340_123_456;
@@ -125,6 +128,31 @@ const POSTS: readonly Post[] = [
       `{"time":1768478340.123456,"index":"app.logs","event":{"message":"${message}","project":"alpha","n":1}}`,
     metadata: [{ event: [{ n: 1 }] }],
   },
+  {
+    sender: 'Logstash',
+    mark: 'ilm_enabled',
+    path: /path => "(\S+)"/,
+    suffix: BULK_SUFFIX,
+    headers: { 'Content-Type': 'application/json', 'User-Agent': 'logstash/8.19.0' },
+    body: (message) =>
+      `{"index":{"_id":null,"_index":"app.logs","routing":null}}\n{"@version":"1","message":"${message}","project":"alpha","@timestamp":"2026-01-15T11:59:00.123456789Z"}\n`,
+    metadata: [{ '@version': '1' }],
+  },
+  {
+    sender: 'Filebeat',
+    mark: 'filebeat.inputs',
+    path: /hosts: \["http:\/\/127\.0\.0\.1:4000(\S+)"\]/,
+    suffix: BULK_SUFFIX,
+    headers: {
+      'Content-Type': 'application/json; charset=UTF-8',
+      'User-Agent': 'Elastic-Filebeat/8.19.0 (linux; amd64)',
+    },
+    body: (message) =>
+      `{"index":{"_index":"app.logs"}}\n{"@timestamp":"2026-01-15T11:59:00.123456789Z","project":"alpha","message":"${message}","log":{"offset":0,"file":{"path":"/var/log/shop.log"}},"ecs":{"version":"8.0.0"}}\n`,
+    metadata: [
+      { log: [{ offset: 0, file: [{ path: '/var/log/shop.log' }] }], ecs: [{ version: '8.0.0' }] },
+    ],
+  },
 ];
 
 let service: ServiceUnderTest;
@@ -211,6 +239,11 @@ function documented(mark: string): string {
 function tokenAndSource(configuration: string): Readonly<Record<string, string>> {
   if (/splunk.token: |default_token: /.test(configuration)) {
     return { 'X-API-KEY': '', Authorization: `Splunk ${TOKEN}` };
+  }
+  const [, user] = /\buser(?:name)?\W+(\w+)/.exec(configuration) ?? [];
+  if (user !== undefined) {
+    assert.match(configuration, /password\W+…/);
+    return { 'X-API-KEY': '', Authorization: `Basic ${btoa(`${user}:${TOKEN}`)}` };
   }
   assert.match(configuration, /X-API-KEY\W+…/);
   const [, source] = /X-Source\W+([\w.]+)/.exec(configuration) ?? [];

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readText } from '../support/source-files.ts';
 import { documentedSender } from './documented-sender.ts';
+import { elasticsearch } from './elasticsearch.ts';
 import { otlpJson, otlpProtobuf } from './otlp.ts';
 import { logThroughOutages } from './outages.ts';
 import { pinoElasticsearch } from './pino-elasticsearch.ts';
@@ -16,6 +17,7 @@ const SENDERS = [
   pinoLogflare,
   pinoLoki,
   pinoElasticsearch,
+  elasticsearch,
   otlpJson,
   otlpProtobuf,
   syslogNg,

@@ -5,6 +5,7 @@ import { MalformedBodyError } from '../../../ingest/ingest-error.ts';
 import { cloudEvents } from '../../../ingest/wire/cloud-events.ts';
 import { documentLines, documents } from '../../../ingest/wire/documents.ts';
 import { elasticsearchBulk } from '../../../ingest/wire/elasticsearch-bulk.ts';
+import { elasticsearchDocument } from '../../../ingest/wire/elasticsearch-document.ts';
 import { elixirLogger } from '../../../ingest/wire/elixir-logger.ts';
 import { firehose } from '../../../ingest/wire/firehose.ts';
 import { gelf } from '../../../ingest/wire/gelf.ts';
@@ -30,6 +31,7 @@ const SAMPLES: readonly (readonly [name: string, format: WireFormat<unknown>, bo
     elasticsearchBulk,
     '{"index":{"_index":"a","_id":"1"}}\n{"message":"m","x":[1,{}]}\n{"delete":{}}\n',
   ],
+  ['a document of Elasticsearch', elasticsearchDocument, '{"@timestamp":"t","message":"m"}'],
   [
     'OTLP',
     otlpJson,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
-import { BodyLimitError } from '../../../ingest/ingest-error.ts';
+import { BodyLimitError, MalformedBodyError } from '../../../ingest/ingest-error.ts';
 import {
   ATTRIBUTE_DEPTH_MAX,
   BODY_EVENTS_MAX,
@@ -13,6 +13,7 @@ import { MemoryPool } from '../../../ingest/memory-pool.ts';
 import { cloudEvents } from '../../../ingest/wire/cloud-events.ts';
 import { documentLines, documents } from '../../../ingest/wire/documents.ts';
 import { elasticsearchBulk } from '../../../ingest/wire/elasticsearch-bulk.ts';
+import { elasticsearchDocument } from '../../../ingest/wire/elasticsearch-document.ts';
 import { elixirLogger } from '../../../ingest/wire/elixir-logger.ts';
 import { EventTexts } from '../../../ingest/wire/event-texts.ts';
 import { logpush } from '../../../ingest/wire/logpush.ts';
@@ -70,6 +71,10 @@ test('an event that is too large is refused by itself, whatever its format', asy
     const isRefused = events.map((event) => event === null);
     assert.deepEqual(isRefused, [false, format !== lokiPush, false], `${index}`);
   }
+});
+
+test('a document of Elasticsearch that is too large is refused', async () => {
+  await assert.rejects(translated(elasticsearchDocument, LARGE), MalformedBodyError);
 });
 
 test('data that many events share has the limits of an event', async () => {

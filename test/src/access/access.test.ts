@@ -66,6 +66,7 @@ const ROUTES: readonly (readonly [method: string, path: string, scopes: readonly
   ['POST', `/upload?source_name=${EDGE}`, ['ingest']],
   ['POST', `/gelf?source_name=${EDGE}`, ['ingest']],
   ['POST', `/firehose?source_name=${EDGE}`, ['ingest']],
+  ['POST', '/logs-2026/_doc', ['ingest']],
   ['GET', LOGS_ALL, ['query']],
   ['POST', LOGS_ALL, ['query']],
   ['GET', '/api/endpoints', ['manage']],
@@ -222,6 +223,7 @@ const POSTS: readonly (readonly [path: string, type: string, body: string])[] = 
   // The record is hello.
   ['/firehose', 'application/json', '{"records":[{"data":"aGVsbG8="}]}'],
   ['/services/collector', 'application/json', '{"event":"hello","fields":{"project":"beta"}}'],
+  ['/logs-2026/_doc', 'application/json', '{"message":"hello","project":"beta"}'],
 ];
 
 test('events posted by a token of one project belong to it, at every receiver and by each source’s rule', async () => {

@@ -96,6 +96,12 @@ const ROWS: readonly Row[] = [
     wants: /expected an object; got \\"1\\"/,
   },
   {
+    path: '/logs-2026/_doc',
+    type: 'application/json',
+    // Any object is the event, whatever its keys.
+    answers: [400, [201, 1], [201, 1], 400, 400, 400],
+  },
+  {
     path: '/logs/json',
     type: 'application/json',
     empty: '[]',

@@ -103,6 +103,12 @@ const RECEIVERS: readonly Receiver[] = [
     body: (time, message) => `{"index":{}}\n${json({ '@timestamp': time, message })}\n`,
   },
   {
+    name: 'document',
+    path: '/logs-2026/_doc',
+    type: JSON_TYPE,
+    body: (time, message) => json({ '@timestamp': time, message }),
+  },
+  {
     name: 'loki',
     path: '/loki/api/v1/push',
     type: JSON_TYPE,

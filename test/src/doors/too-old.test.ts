@@ -56,6 +56,11 @@ const POSTS: readonly Post[] = [
     body: JSON.stringify({ event: 'a', time: Number(OLD_S) }),
     status: 400,
   },
+  {
+    path: '/logs-2026/_doc',
+    body: JSON.stringify({ message: 'a', '@timestamp': OLD }),
+    status: 400,
+  },
   // These report it inside the answer: in an item, in `partialSuccess`, in `errorMessage`, and in a line.
   {
     path: '/upload',
