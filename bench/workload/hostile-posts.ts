@@ -545,6 +545,27 @@ const SPLUNK_CASES: Cases = [
   ['an event that does not end', (size) => `{"event":${repeated(size, '[')}`],
 ];
 
+const SPAN_CASES: Cases = [
+  [
+    'many empty spans',
+    (size) => `{"resourceSpans":[{"scopeSpans":[{"spans":[${many(size, () => '{}')}]}]}]}`,
+  ],
+  ['many empty resources', (size) => `{"resourceSpans":[${many(size, () => '{}')}]}`],
+  ['many keys', (size) => `{"resourceSpans":[],${members(size)}}`],
+];
+
+const DATA_POINT_CASES: Cases = [
+  [
+    'many empty data points',
+    (size) => {
+      const metric = field(7, manyBytes(size, Buffer.from('0a00', 'hex')));
+      return field(1, field(2, field(2, metric)));
+    },
+  ],
+  ['many empty metrics', (size) => field(1, field(2, manyBytes(size, Buffer.from('1200', 'hex'))))],
+  ['many unknown fields', (size) => manyBytes(size, Buffer.from('7801', 'hex'))],
+];
+
 /** Of every receiver, encoding and header of posts. */
 export const HOSTILE_POSTS: readonly HostilePost[] = [
   ...posts('JSON', '/logs', JSON_TYPE, JSON_CASES),
@@ -556,6 +577,8 @@ export const HOSTILE_POSTS: readonly HostilePost[] = [
   ...posts('journal', '/upload', JOURNAL_TYPE, JOURNAL_CASES),
   ...posts('OTLP', '/v1/logs', JSON_TYPE, OTLP_CASES),
   ...posts('OTLP in Protobuf', '/v1/logs', PROTOBUF_TYPE, PROTOBUF_CASES),
+  ...posts('spans', '/v1/traces', JSON_TYPE, SPAN_CASES),
+  ...posts('data points', '/v1/metrics', PROTOBUF_TYPE, DATA_POINT_CASES),
   ...posts('syslog', '/logs/syslog', TEXT_TYPE, SYSLOG_CASES),
   ...posts('documents', '/logs/json', JSON_TYPE, DOCUMENT_CASES),
   ...posts('Splunk', '/services/collector/event', JSON_TYPE, SPLUNK_CASES),

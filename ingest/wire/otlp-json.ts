@@ -90,6 +90,9 @@ function recordText(reader: JsonReader, origin: OtlpOrigin): string {
       case 'severityNumber':
         record[key] = parseSeverity(reader);
         break;
+      case 'flags':
+        record[key] = Number(parseDigits(reader));
+        break;
       case 'severityText':
       case 'eventName':
       case 'traceId':

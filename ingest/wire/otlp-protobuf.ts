@@ -1,5 +1,5 @@
-import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
-import { EventLimitError, MalformedBodyError } from '../ingest-error.ts';
+import { type BinaryReader, WireType } from '@bufbuild/protobuf/wire';
+import { EventLimitError } from '../ingest-error.ts';
 import { failTooManyFields } from '../json-decoder.ts';
 import { ATTRIBUTE_DEPTH_MAX, EVENT_FIELDS_MAX } from '../limits.ts';
 import type { EventTexts } from './event-texts.ts';
@@ -12,6 +12,15 @@ import {
   type OtlpValue,
   otlpEvent,
 } from './otlp-record.ts';
+import {
+  type Field,
+  mustBe,
+  oneBuffer,
+  parseFields,
+  parseMessage,
+  parseMessages,
+  stepsOf,
+} from './protobuf.ts';
 import type { WireBody, WireFormat } from './wire-format.ts';
 
 /**
@@ -20,26 +29,10 @@ import type { WireBody, WireFormat } from './wire-format.ts';
  */
 export const otlpProtobuf: WireFormat = {
   *translate(body: WireBody, events: EventTexts): Generator<number, void> {
-    const only = body.pieces.length === 1 ? body.pieces[0] : undefined;
-    const bytes = only ?? Buffer.concat(body.pieces);
-    const steps = new RequestReader(events).read(bytes);
-    for (;;) {
-      const step = orMalformed(() => steps.next());
-      if (step.done) return;
-      yield step.value;
-    }
+    const steps = new RequestReader(events).read(oneBuffer(body.pieces));
+    yield* stepsOf(steps, 'an ExportLogsServiceRequest');
   },
 };
-
-/** Converts errors of the protobuf reader, which throws its own for truncated messages and unknown types. */
-function orMalformed<T>(read: () => T): T {
-  try {
-    return read();
-  } catch (cause) {
-    if (!(cause instanceof Error) || !isReaders(cause)) throw cause;
-    throw new MalformedBodyError(`the body is not an ExportLogsServiceRequest: ${cause.message}`);
-  }
-}
 
 function isInvalidUtf8(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === INVALID_UTF8;
@@ -50,10 +43,6 @@ const FIELD_SIZE = 2;
 
 /** Node's error code of a strict UTF-8 decoder. */
 const INVALID_UTF8 = 'ERR_ENCODING_INVALID_ENCODED_DATA';
-
-function isReaders(error: Error): boolean {
-  return /^(?:Range)?Error$/.test(error.name) && !error.message.startsWith('assertion failed');
-}
 
 /** Reads one request. Strings that are not UTF-8 are repaired one by one. */
 class RequestReader {
@@ -145,6 +134,10 @@ class RequestReader {
           break;
         case 6:
           attributes.push(parseMessage(reader, type));
+          break;
+        case 8:
+          mustBe(type, WireType.Bit32);
+          record.flags = reader.fixed32();
           break;
         case 9:
           record.traceId = hexadecimal(parseMessage(reader, type));
@@ -269,40 +262,6 @@ class RequestReader {
     reader.pos = pos;
     return reader.string();
   }
-}
-
-/** Yields, for each field of a message, the nested message if it is the wanted field, else `undefined`. */
-function* parseMessages(
-  bytes: Uint8Array,
-  wanted: number,
-): Generator<Uint8Array | undefined, void> {
-  for (const { field, type, reader } of parseFields(bytes)) {
-    yield field === wanted ? parseMessage(reader, type) : undefined;
-  }
-}
-
-type Field = { readonly field: number; readonly type: WireType; readonly reader: BinaryReader };
-
-/** Yields each field of a message. Fields that are not read are skipped. */
-function* parseFields(bytes: Uint8Array): Generator<Field, void> {
-  const reader = new BinaryReader(bytes);
-  while (reader.pos < reader.len) {
-    const [field, type] = reader.tag();
-    // Groups are nested, and belong to version 2 of Protobuf; OTLP never used them.
-    if (type === WireType.StartGroup) throw new Error('a field is a group, which it has none of');
-    const { pos } = reader;
-    yield { field, type, reader };
-    if (reader.pos === pos) reader.skip(type, field);
-  }
-}
-
-function parseMessage(reader: BinaryReader, type: WireType): Uint8Array {
-  mustBe(type, WireType.LengthDelimited);
-  return reader.bytes();
-}
-
-function mustBe(type: WireType, wanted: WireType): void {
-  if (type !== wanted) throw new Error(`a field has wire type ${type} instead of ${wanted}`);
 }
 
 function parseTime(reader: BinaryReader, type: WireType): string {

@@ -13,6 +13,8 @@ export type OtlpRecord = {
   readonly severityText?: string;
   readonly body?: OtlpValue;
   readonly attributes?: OtlpAttributes | undefined;
+  /** The trace flags of W3C in the lowest eight bits; zero if there are none. */
+  readonly flags?: number;
   /** Hexadecimal digits. */
   readonly traceId?: string;
   readonly spanId?: string;
@@ -66,6 +68,7 @@ export function otlpEvent(record: OtlpRecord, { resource, scope }: OtlpOrigin): 
     .add('event_name', textJson(record.eventName))
     .add('trace_id', textJson(record.traceId?.toLowerCase()))
     .add('span_id', textJson(record.spanId?.toLowerCase()))
+    .add('flags', record.flags === 0 ? undefined : record.flags?.toString())
     .add('body', body?.isText ? undefined : body?.json)
     .add('attributes', attributes?.json)
     .add('resource', resource?.json)

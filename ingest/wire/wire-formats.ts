@@ -9,6 +9,12 @@ import { gelf } from './gelf.ts';
 import { journalExport } from './journal-export.ts';
 import { logpush } from './logpush.ts';
 import { lokiPush } from './loki-push.ts';
+import {
+  otlpDataPointsJson,
+  otlpDataPointsProtobuf,
+  otlpSpansJson,
+  otlpSpansProtobuf,
+} from './otlp-counts.ts';
 import { otlpJson } from './otlp-json.ts';
 import { otlpProtobuf } from './otlp-protobuf.ts';
 import { splunkEvents, splunkLines } from './splunk-hec.ts';
@@ -23,6 +29,7 @@ const FORMATS: ReadonlyMap<string, WireFormat<unknown>> = new Map<string, WireFo
     ...{ firehose, gelf, journalExport, lokiPush, otlpJson, otlpProtobuf, syslog, typecasts },
     ...{ splunkEvents, splunkLines },
     ...{ elasticsearchDocument },
+    ...{ otlpSpansJson, otlpSpansProtobuf, otlpDataPointsJson, otlpDataPointsProtobuf },
   }),
 );
 

@@ -1,6 +1,6 @@
 import { ADDRESS_KEYS } from '../../ingest/known-key.ts';
 import type { GuardedOperation, Route } from '../http/route.ts';
-import type { Metrics } from '../metrics/metrics.ts';
+import { type Metrics, OTHER_SIGNALS } from '../metrics/metrics.ts';
 import { addressParameters, POST_TEXT } from '../openapi/post-text.ts';
 import { type PostHistory, senderOf } from '../watch/post-history.ts';
 import type { ServiceHistory } from '../watch/service-history.ts';
@@ -17,6 +17,7 @@ import { journalRoute } from './journal-door.ts';
 import { LOGFLARE_DOORS } from './logflare-doors.ts';
 import { LOKI_DOOR } from './loki-door.ts';
 import { OTLP_DOOR } from './otlp-door.ts';
+import { otlpOtherDoor } from './otlp-other-door.ts';
 import { createSplunkDoors, splunkRoutes } from './splunk-door.ts';
 
 /** Paths of the JSON receiver. Logflare's receivers are below them. */
@@ -59,6 +60,10 @@ export function doorRoutes(
   const firstAckId = Math.floor(options.clock.nowUs() / 1_000);
   return [
     route('/v1/logs', OTLP_DOOR),
+    ...OTHER_SIGNALS.map((signal) => {
+      const onDiscarded = (count: number): void => options.metrics?.countDiscarded(signal, count);
+      return route(`/v1/${signal}`, otlpOtherDoor(signal, onDiscarded));
+    }),
     route('/loki/api/v1/push', LOKI_DOOR),
     route('/firehose', FIREHOSE_DOOR),
     route('/gelf', GELF_DOOR),

@@ -1,4 +1,5 @@
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
+import type { Request, Response } from 'express';
 import { refusalSentences } from '../../ingest/admission.ts';
 import { otlpJson } from '../../ingest/wire/otlp-json.ts';
 import { otlpProtobuf } from '../../ingest/wire/otlp-protobuf.ts';
@@ -10,8 +11,8 @@ import { describeObject, refTo } from '../openapi/schemas.ts';
 import type { Door } from './door.ts';
 import { WARNINGS_TEXT } from './post-warnings.ts';
 
-const PROTOBUF = 'application/x-protobuf';
-const JSON_TYPE = 'application/json';
+export const PROTOBUF = 'application/x-protobuf';
+export const JSON_TYPE = 'application/json';
 
 /** A Protobuf message, which JSON Schema cannot describe. */
 const BINARY: Schema = {};
@@ -29,6 +30,12 @@ const RPC_CODES: ReadonlyMap<number, number> = new Map([
 ]);
 const RPC_INTERNAL = 13;
 
+/** The format of failures. */
+export const OTLP_FAILURES = {
+  tellFailure: (error, request) => tellStatus(error, isJson(request.contentType)),
+  failureSchemas: { [JSON_TYPE]: () => refTo('RpcStatus'), [PROTOBUF]: () => BINARY },
+} satisfies Partial<Door<unknown>>;
+
 /**
  * OpenTelemetry's protocol over HTTP. The answer has the encoding of the request, and the number of
  * refused records if there are any. Exporters retry after 429, 502, 503 and 504, and wait as
@@ -40,42 +47,61 @@ export const OTLP_DOOR: Door<void> = {
     [PROTOBUF, otlpProtobuf],
     [JSON_TYPE, otlpJson],
   ]),
-  bodyText: (mediaType) =>
+  bodyText: otlpBodyText('An ExportLogsServiceRequest', {
+    resourceLogs: [{ scopeLogs: [{ logRecords: [{ body: { stringValue: 'order made' } }] }] }],
+  }),
+  answers: otlpAnswers('Stored; `partialSuccess` gives the number of refused records, if any'),
+  sourceElse: 'default',
+  tell: (request, response, { refusals }) => {
+    const message = refusalSentences(refusals).join('; ');
+    const count = refusals.events.length;
+    tellSuccess(request, response, { name: 'rejectedLogRecords', count, message });
+  },
+  ...OTLP_FAILURES,
+};
+
+export function otlpBodyText(description: string, example: object): Door<unknown>['bodyText'] {
+  return (mediaType) =>
     mediaType === JSON_TYPE
-      ? {
-          schema: { type: 'object', description: 'An ExportLogsServiceRequest' },
-          example: {
-            resourceLogs: [
-              { scopeLogs: [{ logRecords: [{ body: { stringValue: 'order made' } }] }] },
-            ],
-          },
-        }
-      : { schema: BINARY },
-  answers: {
+      ? { schema: { type: 'object', description }, example }
+      : { schema: BINARY };
+}
+
+export function otlpAnswers(description: string): Door<unknown>['answers'] {
+  return {
     200: {
-      description: 'Stored; `partialSuccess` gives the number of refused records, if any',
+      description,
       headers: WARNINGS_TEXT,
       content: {
         [JSON_TYPE]: { schema: describeObject({}, { partialSuccess: { type: 'object' } }) },
         [PROTOBUF]: { schema: BINARY },
       },
     },
-  },
-  sourceElse: 'default',
-  tell: (request, response, { refusals }) => {
-    const message = refusalSentences(refusals).join('; ');
-    const count = refusals.events.length;
-    if (isJson(request.headers['content-type'])) {
-      const partialSuccess = { rejectedLogRecords: String(count), errorMessage: message };
-      const body = count === 0 ? {} : { partialSuccess };
-      sendBytes(response, 200, JSON_TYPE, [Buffer.from(JSON.stringify(body))]);
-    } else {
-      sendBytes(response, 200, PROTOBUF, [count === 0 ? NOTHING : partial(count, message)]);
-    }
-  },
-  tellFailure: (error, request) => tellStatus(error, isJson(request.contentType)),
-  failureSchemas: { [JSON_TYPE]: () => refTo('RpcStatus'), [PROTOBUF]: () => BINARY },
+  };
+}
+
+/** What was not stored of a request. */
+type Rejected = {
+  /** The member with the number. */
+  readonly name: string;
+  readonly count: number;
+  readonly message: string;
 };
+
+/** Answers in the encoding of the request; an empty answer says that everything was stored. */
+export function tellSuccess(
+  request: Request,
+  response: Response,
+  { name, count, message }: Rejected,
+): void {
+  if (isJson(request.headers['content-type'])) {
+    const partialSuccess = { [name]: String(count), errorMessage: message };
+    const body = count === 0 ? {} : { partialSuccess };
+    sendBytes(response, 200, JSON_TYPE, [Buffer.from(JSON.stringify(body))]);
+  } else {
+    sendBytes(response, 200, PROTOBUF, [count === 0 ? NOTHING : partial(count, message)]);
+  }
+}
 
 const NOTHING = new Uint8Array(0);
 
@@ -83,7 +109,10 @@ function isJson(contentType: string | undefined): boolean {
   return contentType?.toLowerCase().startsWith(JSON_TYPE) ?? false;
 }
 
-/** `ExportLogsServiceResponse` with an `ExportLogsPartialSuccess`. */
+/**
+ * A response with a partial success; the field numbers are the same for all signals (opentelemetry-proto, `collector/`:
+ * `ExportLogsPartialSuccess`, `ExportTracePartialSuccess`, `ExportMetricsPartialSuccess`).
+ */
 function partial(rejectedCount: number, message: string): Uint8Array {
   const success = new BinaryWriter()
     .tag(1, WireType.Varint)

@@ -13,6 +13,11 @@ export type Outcome = {
   readonly seconds: number;
 };
 
+/** The signals of OpenTelemetry that are not stored. */
+export const OTHER_SIGNALS = ['traces', 'metrics'] as const;
+
+export type OtherSignal = (typeof OTHER_SIGNALS)[number];
+
 /**
  * Upper bounds in seconds, from below the fastest kept answer to the time limit of queries. Each
  * adds a line for each endpoint.
@@ -38,6 +43,7 @@ export class Metrics {
   readonly #calls: Counter<'endpoint' | 'status' | 'code'>;
   readonly #callSeconds: Histogram<'endpoint'>;
   readonly #posts: Counter<'status' | 'code'>;
+  readonly #discarded: Counter<'signal'>;
   readonly #refusedTokens: Counter<'reason'>;
   readonly #quotaRefusals: Counter<'owner' | 'kind'>;
   /** The numbers of the running scrape. */
@@ -78,6 +84,13 @@ export class Metrics {
       labelNames: ['status', 'code'],
       registers,
     });
+    this.#discarded = new Counter({
+      name: 'weir_discarded_otlp_items_total',
+      help: 'Spans and data points of OpenTelemetry, which are not stored',
+      labelNames: ['signal'],
+      registers,
+    });
+    for (const signal of OTHER_SIGNALS) this.#discarded.inc({ signal }, 0);
     this.#refusedTokens = new Counter({
       name: 'weir_tokens_refused_total',
       help: 'Requests refused for their token, by reason: missing, unknown or expired',
@@ -106,6 +119,11 @@ export class Metrics {
 
   countPost({ status, code }: Outcome): void {
     this.#posts.inc({ status, code });
+  }
+
+  /** Counts spans or data points that were not stored. */
+  countDiscarded(signal: OtherSignal, count: number): void {
+    this.#discarded.inc({ signal }, count);
   }
 
   countRefusedToken(reason: TokenRefusal): void {

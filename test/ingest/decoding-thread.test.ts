@@ -28,6 +28,7 @@ import { GELF_DOOR } from '../../src/doors/gelf-door.ts';
 import { LOGFLARE_DOORS } from '../../src/doors/logflare-doors.ts';
 import { LOKI_DOOR } from '../../src/doors/loki-door.ts';
 import { OTLP_DOOR } from '../../src/doors/otlp-door.ts';
+import { otlpOtherDoor } from '../../src/doors/otlp-other-door.ts';
 import { createSplunkDoors } from '../../src/doors/splunk-door.ts';
 import { moduleUrl } from '../support/program-words.ts';
 import { countedIds } from './counted-ids.ts';
@@ -50,6 +51,8 @@ type Reader = ReadonlyMap<string, WireFormat<unknown>>;
 /** How the bodies of each path are read, by their media types; `/logs` has forms of ours. */
 const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ['/v1/logs', OTLP_DOOR.formats],
+  ['/v1/traces', otlpOtherDoor('traces', () => {}).formats],
+  ['/v1/metrics', otlpOtherDoor('metrics', () => {}).formats],
   ['/loki/api/v1/push', LOKI_DOOR.formats],
   ['/firehose', FIREHOSE_DOOR.formats],
   ['/gelf', GELF_DOOR.formats],
@@ -81,6 +84,7 @@ const OTHER_BODIES: readonly (readonly [path: string, mediaType: string, body: s
     'application/x-ndjson',
     '{"index":{"_index":"a"}}\n{"m":1}\n{"create":{}}\n[]\n{"index":{"_index":"b","_id":"7"}}\n{}\n{"delete":{}}\n',
   ],
+  ['/v1/traces', 'application/json', '{"resourceSpans":[{"scopeSpans":[{"spans":[{},{}]}]}]}'],
   ['/logs/cloud-event', 'application/json', '{"message":"attributes are in headers"}'],
   ['/upload', 'application/vnd.fdo.journal', 'MESSAGE=a\n\nA\n\x02\0\0\0\0\0\0\0bc\n'],
   ['/firehose', 'application/json', '{"records":[{"data":"e30="},{"data":"e30"},{"data":"/w=="}]}'],

@@ -259,7 +259,9 @@ export const ACCESS_TABLE: readonly AccessRow[] = [
     posting(base, '{}', 'application/json', { tokenIn: 'url' }),
     ...LOG_DOORS.map(([path, type, body]) => posting(`${base}${path}`, body, type)),
   ]),
-  posting('/v1/logs', '{}', 'application/json', { hasOwnWords: true }),
+  ...['/v1/logs', '/v1/traces', '/v1/metrics'].map((path) =>
+    posting(path, '{}', 'application/json', { hasOwnWords: true }),
+  ),
   posting('/loki/api/v1/push', '{"streams":[]}', 'application/json', { status: 204 }),
   posting('/firehose', '{"records":[]}', 'application/json', { hasOwnWords: true }),
   posting('/gelf', '{"short_message":"a"}', 'application/json', { status: 202 }),

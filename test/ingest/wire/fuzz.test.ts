@@ -12,6 +12,7 @@ import { gelf } from '../../../ingest/wire/gelf.ts';
 import { journalExport } from '../../../ingest/wire/journal-export.ts';
 import { logpush } from '../../../ingest/wire/logpush.ts';
 import { lokiPush } from '../../../ingest/wire/loki-push.ts';
+import { otlpDataPointsJson, otlpSpansJson } from '../../../ingest/wire/otlp-counts.ts';
 import { otlpJson } from '../../../ingest/wire/otlp-json.ts';
 import { splunkEvents } from '../../../ingest/wire/splunk-hec.ts';
 import { typecasts } from '../../../ingest/wire/typecasts.ts';
@@ -36,6 +37,16 @@ const SAMPLES: readonly (readonly [name: string, format: WireFormat<unknown>, bo
     'OTLP',
     otlpJson,
     '{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"timeUnixNano":"1","body":{"kvlistValue":{"values":[{"key":"k","value":{"intValue":"5"}}]}}}],"scope":{"name":"n"}}],"resource":{"attributes":[{"key":"a","value":{"arrayValue":{"values":[{"doubleValue":0.5}]}}}]}}]}',
+  ],
+  [
+    'spans',
+    otlpSpansJson,
+    '{"resourceSpans":[{"scopeSpans":[{"spans":[{},{"name":"n"}]},{"scope":{}}]},{}]}',
+  ],
+  [
+    'data points',
+    otlpDataPointsJson,
+    '{"resourceMetrics":[{"scopeMetrics":[{"metrics":[{"sum":{"dataPoints":[{}]}},{"gauge":null}]}]}]}',
   ],
   ['Logpush', logpush, '{"ClientRequestMethod":"GET","Timestamp":1}\n\n{"a":[]}\n'],
   ['documents', documents, '[{"timestamp":"t","message":"m","a":{"b":null}},{}]'],

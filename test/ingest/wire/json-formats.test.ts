@@ -112,7 +112,11 @@ const OTLP = {
     {
       scopeLogs: [
         {
-          scope: { name: 'app', version: '1.0' },
+          scope: {
+            name: 'app',
+            version: '1.0',
+            attributes: [{ key: 'team', value: { stringValue: 'shop' } }],
+          },
           logRecords: [
             {
               timeUnixNano: '1768478100123456789',
@@ -130,7 +134,8 @@ const OTLP = {
                 },
               ],
               traceId: '5B8EFFF798038103D269B633813FC60C',
-              spanId: '',
+              spanId: 'EEE19B7EC3C1B174',
+              flags: 1,
             },
             {
               observedTimeUnixNano: 1768478100,
@@ -148,7 +153,8 @@ const OTLP = {
 
 test('a log record of OTLP in JSON is an event with its resource and scope', async () => {
   const { events } = await translated(otlpJson, JSON.stringify(OTLP));
-  const of = { resource: { project: 'alpha' }, scope: { name: 'app', version: '1.0' } };
+  const scope = { name: 'app', version: '1.0', attributes: { team: 'shop' } };
+  const of = { resource: { project: 'alpha' }, scope };
   assert.deepEqual(events, [
     {
       timestamp: '1768478100123456789',
@@ -158,6 +164,8 @@ test('a log record of OTLP in JSON is an event with its resource and scope', asy
         severity_number: 14,
         severity_text: 'WARN',
         trace_id: '5b8efff798038103d269b633813fc60c',
+        span_id: 'eee19b7ec3c1b174',
+        flags: 1,
         attributes: {
           code: JSON.parse('9223372036854775807') as number,
           list: [true, null],
@@ -177,7 +185,7 @@ test('a log record of OTLP in JSON is an event with its resource and scope', asy
 
 test('null counts as absent everywhere in OTLP, and in lines of Loki', async () => {
   const names = ['timeUnixNano', 'observedTimeUnixNano', 'severityNumber', 'severityText'];
-  const others = ['eventName', 'traceId', 'spanId', 'body', 'attributes'];
+  const others = ['eventName', 'traceId', 'spanId', 'flags', 'body', 'attributes'];
   const nothing = Object.fromEntries([...names, ...others].map((name) => [name, null]));
   const attributes = [
     { key: 'a', value: null },

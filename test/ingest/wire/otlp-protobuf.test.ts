@@ -40,7 +40,7 @@ function attribute(number: number, key: string, value: Field): Field {
 }
 
 const RESOURCE = message(attribute(1, 'service.name', text(1, 'shop')));
-const SCOPE = message(text(1, 'app'), text(2, '1.0'));
+const SCOPE = message(text(1, 'app'), text(2, '1.0'), attribute(3, 'team', text(1, 'shop')));
 
 function requestOf(...records: readonly Uint8Array[]): Uint8Array {
   const scopeLogs = message(bytes(1, SCOPE), ...records.map((record) => bytes(2, record)));
@@ -48,7 +48,10 @@ function requestOf(...records: readonly Uint8Array[]): Uint8Array {
   return message(bytes(1, message(bytes(1, RESOURCE), text(99, 'x'), bytes(2, scopeLogs))));
 }
 
-const ORIGIN = { resource: { 'service.name': 'shop' }, scope: { name: 'app', version: '1.0' } };
+const ORIGIN = {
+  resource: { 'service.name': 'shop' },
+  scope: { name: 'app', version: '1.0', attributes: { team: 'shop' } },
+};
 
 test('a log record of OTLP in protobuf is an event with its resource and scope', async () => {
   const record = message(
@@ -64,6 +67,8 @@ test('a log record of OTLP in protobuf is an event with its resource and scope',
     attribute(6, 'list', bytes(5, message(bytes(1, message(text(1, 'a'))), bytes(1, message())))),
     attribute(6, 'map', bytes(6, message(attribute(1, 'x', text(1, 'y'))))),
     bytes(9, Buffer.from('5b8efff798038103d269b633813fc60c', 'hex')),
+    bytes(10, Buffer.from('eee19b7ec3c1b174', 'hex')),
+    (writer) => writer.tag(8, WireType.Bit32).fixed32(0x0101),
     fixed64(11, 1n),
   );
   const { events } = await translated(otlpProtobuf, requestOf(record, message()));
@@ -75,6 +80,8 @@ test('a log record of OTLP in protobuf is an event with its resource and scope',
         severity_number: 9,
         severity_text: 'INFO',
         trace_id: '5b8efff798038103d269b633813fc60c',
+        span_id: 'eee19b7ec3c1b174',
+        flags: 0x0101,
         attributes: {
           big: Number('-9223372036854775808'),
           ok: true,

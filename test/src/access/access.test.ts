@@ -61,6 +61,8 @@ const ROUTES: readonly (readonly [method: string, path: string, scopes: readonly
   ['POST', `/api/logs?source_name=${EDGE}`, ['ingest']],
   ['POST', `/logs?source_name=${EDGE}`, ['ingest']],
   ['POST', `/v1/logs?source_name=${EDGE}`, ['ingest']],
+  ['POST', `/v1/traces?source_name=${EDGE}`, ['ingest']],
+  ['POST', `/v1/metrics?source_name=${EDGE}`, ['ingest']],
   ['POST', `/loki/api/v1/push?source_name=${EDGE}`, ['ingest']],
   ['POST', '/_bulk', ['ingest']],
   ['POST', `/upload?source_name=${EDGE}`, ['ingest']],

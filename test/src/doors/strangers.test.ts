@@ -59,6 +59,21 @@ const ROWS: readonly Row[] = [
     wants: /the body is not an ExportLogsServiceRequest/,
   },
   {
+    path: '/v1/traces',
+    type: 'application/json',
+    empty: '{"resourceSpans":[]}',
+    // No body of this path is stored.
+    answers: [400, [200, 0], 400, 400, 400, 400],
+    wants: /an ExportTraceServiceRequest must have \\"resourceSpans\\"; got \\"hello\\"/,
+  },
+  {
+    path: '/v1/metrics',
+    type: 'application/x-protobuf',
+    empty: '',
+    answers: [[200, 0], 400, 400, 400, 400, 400],
+    wants: /the body is not an ExportMetricsServiceRequest/,
+  },
+  {
     path: '/loki/api/v1/push',
     type: 'application/json',
     empty: '{"streams":[]}',

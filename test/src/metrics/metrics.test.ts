@@ -100,6 +100,18 @@ test('refused tokens are counted by reason', async () => {
   assert.deepEqual(grown, [1, 2, 0]);
 });
 
+test('spans and data points are counted, and not stored', async () => {
+  const ofSignal = (signal: string) => `weir_discarded_otlp_items_total{signal="${signal}"}`;
+  assert.equal((await scrape(app)).get(ofSignal('traces')), 0);
+  const grown = await growth([ofSignal('traces'), ofSignal('metrics')], async () => {
+    await post(app, '/v1/traces', { resourceSpans: [{ scopeSpans: [{ spans: [{}, {}] }] }] });
+    const metrics = [{ sum: { dataPoints: [{}, {}, {}] } }];
+    await post(app, '/v1/metrics', { resourceMetrics: [{ scopeMetrics: [{ metrics }] }] });
+    await post(app, '/v1/metrics', '{"resourceMetrics":[{"scopeMetrics":[{"metrics":[');
+  });
+  assert.deepEqual(grown, [2, 3]);
+});
+
 test('posts beyond a quota are counted by owner and kind', async () => {
   const samples = await scrape(app);
   for (const owner of ['token', 'project']) {

@@ -294,6 +294,16 @@ const REQUESTS: readonly (readonly [number, Ask & { readonly template?: string }
     },
   ],
   [200, { path: '/v1/logs', method: 'POST', body: '' }],
+  [
+    200,
+    {
+      path: '/v1/traces',
+      method: 'POST',
+      body: '{"resourceSpans":[{"scopeSpans":[{"spans":[{}]}]}]}',
+      headers: { 'Content-Type': 'application/json' },
+    },
+  ],
+  [400, { path: '/v1/metrics', method: 'POST', body: 'a' }],
   [401, { path: '/v1/logs', method: 'POST', body: '', headers: NO_TOKEN }],
   [204, { path: '/loki/api/v1/push', method: 'POST', body: '{"streams":[]}' }],
   [
