@@ -1,6 +1,6 @@
 import { must } from '../../engine/assert.ts';
 import type { Refusals } from '../../ingest/admission.ts';
-import { yieldToEventLoop } from '../../ingest/event-loop.ts';
+import { Slices, yieldToEventLoop } from '../../ingest/event-loop.ts';
 import { elasticsearchBulk } from '../../ingest/wire/elasticsearch-bulk.ts';
 import {
   type DocumentItem,
@@ -141,7 +141,7 @@ function toReasonMap({ events, reasons }: Refusals): ReadonlyMap<number, string 
 }
 
 /**
- * Writes the members of the answer that `filter` leaves, in pieces of ITEMS_PER_PIECE items, with other work in
+ * Writes the members of the answer that `filter` leaves, in pieces of at most ITEMS_PER_PIECE items, with other work in
  * between.
  */
 async function answerPieces(
@@ -154,15 +154,20 @@ async function answerPieces(
   const pieces = [Buffer.from(head)];
   const itemFilter = filter.member('items');
   let separator = `${head === '{' ? '' : ','}"items":[`;
-  for (let start = 0; start < items.length; start += ITEMS_PER_PIECE) {
-    if (start > 0) await yieldToEventLoop();
-    const answers = items
-      .slice(start, start + ITEMS_PER_PIECE)
-      .map((item) => itemFilter.keep(itemAnswer(item, refused)))
-      .filter((answer) => answer !== undefined);
-    if (answers.length === 0) continue;
-    pieces.push(Buffer.from(separator + answers.map((answer) => JSON.stringify(answer)).join(',')));
-    separator = ',';
+  const slices = new Slices(ITEMS_PER_PIECE);
+  let answers: string[] = [];
+  for (const [index, item] of items.entries()) {
+    const answer = itemFilter.keep(itemAnswer(item, refused));
+    if (answer !== undefined) answers.push(JSON.stringify(answer));
+    const isLast = index === items.length - 1;
+    const isOver = slices.isOver(index);
+    if (!isOver && !isLast) continue;
+    if (answers.length > 0) {
+      pieces.push(Buffer.from(separator + answers.join(',')));
+      separator = ',';
+      answers = [];
+    }
+    if (isOver) await yieldToEventLoop();
   }
   return [...pieces, Buffer.from(separator === ',' ? ']}' : '}')];
 }
