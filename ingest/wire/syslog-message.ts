@@ -30,6 +30,8 @@ export type SyslogOptions = {
   readonly nowUs: number;
   /** Whether frames have no structured data. */
   readonly isLogplex: boolean;
+  /** Of Logplex: what tells the drains of several apps apart. */
+  readonly drainToken: string | undefined;
 };
 
 /**
@@ -45,7 +47,8 @@ export function syslogEvent(text: string, options: SyslogOptions): WireEvent {
   const metadata = new ObjectText()
     .add('facility', JSON.stringify(FACILITIES[value >> 3]))
     .add('severity', JSON.stringify(SEVERITIES[value & 7]))
-    .add('priority', String(value));
+    .add('priority', String(value))
+    .add('drain_token', options.drainToken && JSON.stringify(options.drainToken));
   const rest = text.slice(priority[0].length);
   return (
     modernEvent(rest, metadata, options.isLogplex) ??

@@ -20,7 +20,9 @@ export const syslog: WireFormat = {
     const bytes = Buffer.concat(body.pieces);
     // Frame lengths count the bytes as sent, so each message is repaired separately, when it is decoded.
     events.isRepaired = !isUtf8(bytes);
-    const options = { nowUs: body.nowUs, isLogplex: body.mediaType === LOGPLEX };
+    const isLogplex = body.mediaType === LOGPLEX;
+    const drainToken = isLogplex ? body.headers['logplex-drain-token'] : undefined;
+    const options = { nowUs: body.nowUs, isLogplex, drainToken: drainToken?.toString() };
     let at = 0;
     while (at < bytes.length) {
       const { start, end } = messageAt(bytes, at);

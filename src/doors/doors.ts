@@ -19,6 +19,7 @@ import { LOKI_DOOR } from './loki-door.ts';
 import { OTLP_DOOR } from './otlp-door.ts';
 import { otlpOtherDoor } from './otlp-other-door.ts';
 import { createSplunkDoors, splunkRoutes } from './splunk-door.ts';
+import { VERCEL_DOOR, VERCEL_VERIFICATION } from './vercel-door.ts';
 
 /** Paths of the JSON receiver. Logflare's receivers are below them. */
 export const LOG_PATHS = ['/api/logs', '/logs', '/api/events'] as const;
@@ -71,6 +72,10 @@ export function doorRoutes(
     ...LOG_PATHS.flatMap((base) =>
       Array.from(LOGFLARE_DOORS, ([path, door]) => route(`${base}${path}`, door)),
     ),
+    ...LOG_PATHS.map((base): Route => {
+      const vercel = route(`${base}/vercel`, VERCEL_DOOR);
+      return { ...vercel, operations: { ...vercel.operations, GET: VERCEL_VERIFICATION } };
+    }),
     ...elasticsearchRoutes(options, ended),
     ...Array.from(createSplunkDoors(firstAckId), ([path, door]) => route(path, door)),
     ...splunkRoutes(options),

@@ -24,7 +24,7 @@ const CLOUD_EVENT = {
   data: { order: 7 },
 };
 
-const DOCUMENTS = createDoor({
+export const DOCUMENTS_DOOR = createDoor({
   summary: 'Store JSON objects as they are',
   format: documents,
   mediaTypes: JSON_TYPES,
@@ -41,8 +41,8 @@ const SYSLOG = createDoor({
 
 /** Logflare's receivers below each path of the JSON receiver, with the same answers. */
 export const LOGFLARE_DOORS: ReadonlyMap<string, Door<void>> = new Map([
-  ['/json', DOCUMENTS],
-  ['/vector', DOCUMENTS],
+  ['/json', DOCUMENTS_DOOR],
+  ['/vector', DOCUMENTS_DOOR],
   [
     '/typecasts',
     createDoor({

@@ -258,6 +258,8 @@ export const ACCESS_TABLE: readonly AccessRow[] = [
   ...['/api/logs', '/logs', '/api/events'].flatMap((base) => [
     posting(base, '{}', 'application/json', { tokenIn: 'url' }),
     ...LOG_DOORS.map(([path, type, body]) => posting(`${base}${path}`, body, type)),
+    posting(`${base}/vercel`, '[]', 'application/json'),
+    managing(`GET ${base}/vercel`, `${base}/vercel`, { needs: 'any token', tokenIn: 'password' }),
   ]),
   ...['/v1/logs', '/v1/traces', '/v1/metrics'].map((path) =>
     posting(path, '{}', 'application/json', { hasOwnWords: true }),
