@@ -33,6 +33,9 @@ export const BULK_ID_LENGTH_MAX = 512;
 /** Characters of an index's name that are read and repeated: more than a source's name may have. */
 export const BULK_INDEX_LENGTH_MAX = 2 * SOURCE_NAME_LENGTH_MAX;
 
+/** Tags of a Datadog log that are split: the text of all is kept, and a text of commas would become millions of keys. */
+export const DATADOG_TAGS_MAX = 1_000;
+
 /**
  * Bytes of all events of a body after translation to JSON. Some formats state once what applies to many events (a
  * resource, a stream's labels), and each translated event repeats it, so the size could grow quadratically.

@@ -177,7 +177,8 @@ export const SETTING_TABLE = {
   defaultSource: setting({
     variable: 'DEFAULT_SOURCE',
     subject: 'Sources and queries',
-    summary: 'source of senders that name none: OpenTelemetry, Elasticsearch, Loki, Splunk',
+    summary:
+      'source of senders that name none: OpenTelemetry, Elasticsearch, Loki, Splunk, Datadog',
     details: 'It is added if no such source exists.',
     kind: textKind('NAME', 'the name of a source'),
     defaultText: 'logs',

@@ -1,5 +1,6 @@
 import { brotliCompressSync, constants, deflateRawSync, gzipSync } from 'node:zlib';
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
+import { FRAME_SIZE, many, members, nested, repeated } from './hostile-text.ts';
 
 /** A post whose sender means harm, or is broken. */
 export type HostilePost = {
@@ -19,36 +20,6 @@ const JSON_TYPE = 'application/json';
 const LINES_TYPE = 'application/x-ndjson';
 const PROTOBUF_TYPE = 'application/x-protobuf';
 const TEXT_TYPE = 'text/plain';
-
-/** Characters of a body that are left to what stands around its many parts. */
-const FRAME_SIZE = 512;
-
-/** One part after another, until they have about so many characters. */
-function many(size: number, part: (index: number) => string, separator = ','): string {
-  const parts: string[] = [];
-  let length = FRAME_SIZE;
-  for (let index = 0; ; index++) {
-    const next = part(index);
-    length += next.length + separator.length;
-    if (length > size && index > 0) return parts.join(separator);
-    parts.push(next);
-  }
-}
-
-/** One part over and over. */
-function repeated(size: number, part: string): string {
-  return part.repeat(Math.max(1, Math.floor((size - FRAME_SIZE) / part.length)));
-}
-
-/** `open` and `close` as often as fit, around `core`. */
-function nested(size: number, open: string, close: string, core = '1'): string {
-  const depth = Math.max(1, Math.floor((size - FRAME_SIZE) / (open.length + close.length)));
-  return open.repeat(depth) + core + close.repeat(depth);
-}
-
-function members(size: number): string {
-  return many(size, (index) => `"k${index.toString(36)}":1`);
-}
 
 type Body = HostilePost['body'];
 type Cases = readonly (readonly [name: string, body: Body])[];
@@ -581,6 +552,15 @@ export const HOSTILE_POSTS: readonly HostilePost[] = [
   ...posts('data points', '/v1/metrics', PROTOBUF_TYPE, DATA_POINT_CASES),
   ...posts('syslog', '/logs/syslog', TEXT_TYPE, SYSLOG_CASES),
   ...posts('documents', '/logs/json', JSON_TYPE, DOCUMENT_CASES),
+  ...posts('Datadog', '/api/v2/logs', JSON_TYPE, [
+    ['tags', (size) => `{"ddtags":"${many(size, (index) => `k${index}:v`)}"}`],
+    ['commas', (size) => `{"ddtags":"${repeated(size, ',')}"}`],
+    ['tags of many logs', (size) => `[${many(size, () => '{"ddtags":"a:b"}')}]`],
+  ]),
+  ...posts('Datadog lines', '/v1/input', TEXT_TYPE, [
+    ['braces', (size) => repeated(size, '{\n')],
+    ['empty objects', (size) => repeated(size, '{}\n')],
+  ]),
   ...posts('Splunk', '/services/collector/event', JSON_TYPE, SPLUNK_CASES),
   ...posts('Splunk lines', '/services/collector/raw', TEXT_TYPE, [
     ['empty lines', (size) => repeated(size, '\n')],

@@ -145,6 +145,11 @@ export class JsonReader {
     }
   }
 
+  /** The text of the current line, from the next value on, without white space after it. */
+  lineText(): string {
+    return this.#text.utf8(this.#cursor.position, this.#cursor.end).trimEnd();
+  }
+
   /** Whether the body is one value, on however many lines. The first value is next in any case. */
   isOneText(): boolean {
     const start = this.#cursor.position;

@@ -1,5 +1,6 @@
 import { must } from '../../engine/assert.ts';
 import { cloudEvents } from './cloud-events.ts';
+import { datadogLines, datadogLogs } from './datadog.ts';
 import { documentLines, documents } from './documents.ts';
 import { elasticsearchBulk } from './elasticsearch-bulk.ts';
 import { elasticsearchDocument } from './elasticsearch-document.ts';
@@ -27,7 +28,7 @@ const FORMATS: ReadonlyMap<string, WireFormat<unknown>> = new Map<string, WireFo
   Object.entries({
     ...{ cloudEvents, documents, documentLines, elasticsearchBulk, elixirLogger, logpush },
     ...{ firehose, gelf, journalExport, lokiPush, otlpJson, otlpProtobuf, syslog, typecasts },
-    ...{ splunkEvents, splunkLines },
+    ...{ splunkEvents, splunkLines, datadogLogs, datadogLines },
     ...{ elasticsearchDocument },
     ...{ otlpSpansJson, otlpSpansProtobuf, otlpDataPointsJson, otlpDataPointsProtobuf },
   }),

@@ -19,7 +19,7 @@ const WAYS: Readonly<Record<TokenPlaces, string>> = {
   headers: 'in Authorization: Bearer or in X-API-KEY',
   url: 'in Authorization: Bearer, in X-API-KEY, or as api_key in the query string',
   password:
-    'in Authorization: Bearer, in X-API-KEY, as api_key in the query string, as the password of Authorization: Basic, or in Authorization: Splunk',
+    'in Authorization: Bearer, in X-API-KEY, as api_key in the query string, as the password of Authorization: Basic, in Authorization: Splunk, or in DD-API-KEY',
 };
 
 /**
@@ -29,10 +29,13 @@ const WAYS: Readonly<Record<TokenPlaces, string>> = {
 const NAMED = /^(?:basic|apikey) +([A-Za-z0-9+/_-]+={0,2}) *$/i;
 
 /** Headers for the token of senders that can set no other header. */
-const SENDER_HEADERS = ['x-amz-firehose-access-key'] as const;
+const SENDER_HEADERS = ['x-amz-firehose-access-key', 'dd-api-key'] as const;
 
 /** The scheme of Splunk's HTTP Event Collector, with the token itself. */
 const SPLUNK = /^splunk +(\S+) *$/i;
+
+/** The parameter of Datadog's senders in browsers. */
+export const DATADOG_PARAMETER = 'dd-api-key';
 
 /** Why a token is refused: it is missing, unknown or expired. */
 export const TOKEN_REFUSALS = ['missing', 'unknown', 'expired'] as const;
@@ -49,20 +52,24 @@ export class TokenError extends ServiceError {
   }
 }
 
+/** Where a request may have its token. */
+export type TokenSearch = {
+  readonly query: ParameterTexts;
+  readonly tokenIn: TokenPlaces;
+  readonly pathToken?: string | undefined;
+};
+
 /**
  * Finds the grant of the caller. The first place that holds a token counts, even if that token is
- * wrong. `query` is the query string of the URL.
+ * wrong. `query` is the query string of the URL, `pathToken` the part of a path that is for a token.
  *
  * @throws TokenError when the token is missing, unknown or expired.
  */
-export function authenticate(
-  tokens: Tokens,
-  request: IncomingMessage,
-  { query, tokenIn }: { readonly query: ParameterTexts; readonly tokenIn: TokenPlaces },
-): Grant {
+export function authenticate(tokens: Tokens, request: IncomingMessage, places: TokenSearch): Grant {
+  const { query, tokenIn } = places;
   let token = findInHeaders(request);
-  if (tokenIn !== 'headers') token ??= findInUrl(query);
-  if (tokenIn === 'password') token ??= findOfSender(request);
+  if (tokenIn !== 'headers') token ??= findInUrl(query, TOKEN_PARAMETER);
+  if (tokenIn === 'password') token ??= findOfSender(request, places);
   if (token === undefined) {
     throw new TokenError('missing', `an access token must be given ${WAYS[tokenIn]}; got none`);
   }
@@ -89,19 +96,26 @@ function findInHeaders({ headers }: IncomingMessage): string | undefined {
   return typeof header === 'string' && header.trim() !== '' ? header.trim() : undefined;
 }
 
-function findInUrl(query: ParameterTexts): string | undefined {
-  const texts = query.get(TOKEN_PARAMETER) ?? [];
+function findInUrl(query: ParameterTexts, name: string): string | undefined {
+  const texts = query.get(name) ?? [];
   if (texts.length > 1) {
-    throw new ServiceError('repeated_parameter', `${TOKEN_PARAMETER} must be given once; got more`);
+    throw new ServiceError('repeated_parameter', `${name} must be given once; got more`);
   }
   return texts[0] === '' ? undefined : texts[0];
 }
 
 /** Finds the token where only senders of other products put it. */
-function findOfSender(request: IncomingMessage): string | undefined {
+function findOfSender(
+  request: IncomingMessage,
+  { query, pathToken }: TokenSearch,
+): string | undefined {
   const { authorization = '' } = request.headers;
   return (
-    SPLUNK.exec(authorization)?.[1] ?? findPassword(authorization) ?? findInSenderHeader(request)
+    SPLUNK.exec(authorization)?.[1] ??
+    findPassword(authorization) ??
+    findInSenderHeader(request) ??
+    findInUrl(query, DATADOG_PARAMETER) ??
+    pathToken
   );
 }
 

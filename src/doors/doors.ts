@@ -4,6 +4,7 @@ import { type Metrics, OTHER_SIGNALS } from '../metrics/metrics.ts';
 import { addressParameters, POST_TEXT } from '../openapi/post-text.ts';
 import { type PostHistory, senderOf } from '../watch/post-history.ts';
 import type { ServiceHistory } from '../watch/service-history.ts';
+import { DATADOG_DOORS, DATADOG_ROUTE } from './datadog-door.ts';
 import { type Door, type DoorOptions, doorHandler } from './door.ts';
 import {
   ELASTICSEARCH_DOCUMENT_DOOR,
@@ -23,6 +24,8 @@ import { VERCEL_DOOR, VERCEL_VERIFICATION } from './vercel-door.ts';
 
 /** Paths of the JSON receiver. Logflare's receivers are below them. */
 export const LOG_PATHS = ['/api/logs', '/logs', '/api/events'] as const;
+
+const TOKEN_IN_PATH = { token: { description: 'The token, if it is nowhere else' } };
 
 /** Counts and reports how posts ended. */
 export function recordPosts({
@@ -55,7 +58,9 @@ export function doorRoutes(
     const post = posting(door, options);
     const { tellFailure, failureSchemas, optionsStatus } = door;
     const operations = { POST: post };
-    return { path, operations, tellFailure, failureSchemas, optionsStatus, ended };
+    const pathParameters = path.endsWith('/:token') ? TOKEN_IN_PATH : undefined;
+    const told = { tellFailure, failureSchemas, optionsStatus, ended };
+    return { path, pathParameters, operations, ...told };
   };
   // Ids of acknowledgements go on after a restart: a sender may still wait for earlier ones.
   const firstAckId = Math.floor(options.clock.nowUs() / 1_000);
@@ -79,6 +84,8 @@ export function doorRoutes(
     ...elasticsearchRoutes(options, ended),
     ...Array.from(createSplunkDoors(firstAckId), ([path, door]) => route(path, door)),
     ...splunkRoutes(options),
+    ...Array.from(DATADOG_DOORS, ([path, door]) => route(path, door)),
+    DATADOG_ROUTE,
   ];
 }
 

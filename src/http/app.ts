@@ -188,7 +188,7 @@ function failureLog(
       event: 'request_failed',
       request_id: requestId,
       method,
-      path: withoutTicket(path),
+      path: withoutSecret(path),
       status: known.status,
       code: known.code,
       error,
@@ -197,9 +197,14 @@ function failureLog(
   };
 }
 
-/** A ticket needs no token, so its id is shown only in part. Progress and cancel go by the same id. */
-function withoutTicket(path: string): string {
-  return path.replace(/^(\/api\/query\/(?:tickets|runs)\/[^/]{0,6}).*/s, '$1…');
+/**
+ * A ticket needs no token, so its id is shown only in part. Progress and cancel go by the same id. Some senders of
+ * Datadog have the token in the path.
+ */
+function withoutSecret(path: string): string {
+  return path
+    .replace(/^(\/api\/query\/(?:tickets|runs)\/[^/]{0,6}).*/s, '$1…')
+    .replace(/^(\/v1\/input\/).+/s, '$1…');
 }
 
 function beginResponse(request: Request, response: Response, next: NextFunction): void {

@@ -5,13 +5,12 @@ import {
   bringsToken,
   TOKEN_HEADERS,
   TokenError,
-  type TokenPlaces,
+  type TokenSearch,
 } from '../access/authenticate.ts';
 import { authorize, type Grant } from '../access/grant.ts';
 import type { RefusedTokens } from '../access/refused-tokens.ts';
 import type { Tokens } from '../access/tokens.ts';
 import type { Clock } from '../clock.ts';
-import type { ParameterTexts } from '../definition/parameters.ts';
 import { echo } from '../echo.ts';
 import { fromQueryError, ServiceError } from '../errors.ts';
 import { DRAIN_MS_MAX } from '../limits.ts';
@@ -204,7 +203,12 @@ async function perform(
     return;
   }
   const { scope, tokenIn } = operation.access;
-  const found = letIn(parts, request, { query, tokenIn });
+  // A path with a part of this name has the token there, if it is nowhere else.
+  const { token: pathToken } = request.params;
+  const found = letIn(parts, request, {
+    ...{ query, tokenIn },
+    pathToken: typeof pathToken === 'string' ? pathToken : undefined,
+  });
   const grant = found instanceof Promise ? await found : found;
   onGrant?.(grant);
   if (scope !== 'any') authorize(grant, scope);
@@ -218,7 +222,7 @@ async function perform(
 function letIn(
   { tokens, refusedTokens }: Parts,
   request: Request,
-  places: { readonly query: ParameterTexts; readonly tokenIn: TokenPlaces },
+  places: TokenSearch,
 ): Grant | Promise<never> {
   try {
     return authenticate(tokens, request, places);

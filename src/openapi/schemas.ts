@@ -271,6 +271,9 @@ export const SCHEMAS = {
       },
     ),
   },
+  DatadogFailure: describeObject({
+    errors: describeList(describeObject({ detail: STRING, status: STRING, title: STRING })),
+  }),
   HecAnswer: describeObject(
     { text: STRING, code: COUNT },
     { 'invalid-event-number': COUNT, ackId: COUNT, details: describeList(STRING) },

@@ -1,4 +1,4 @@
-import type { TokenPlaces } from '../access/authenticate.ts';
+import { DATADOG_PARAMETER, type TokenPlaces } from '../access/authenticate.ts';
 import { TOKEN_PARAMETER } from '../definition/token-parameter.ts';
 import type { Operation } from '../http/route.ts';
 
@@ -13,12 +13,14 @@ export const SECURITY_SCHEMES = {
     description: 'The token is the password; the name is ignored',
   },
   splunk: { type: 'http', scheme: 'splunk', description: 'As senders to Splunk do' },
+  datadog: { type: 'apiKey', in: 'header', name: 'DD-API-KEY' },
+  datadogUrl: { type: 'apiKey', in: 'query', name: DATADOG_PARAMETER },
 } as const;
 
 const SCHEMES: Readonly<Record<TokenPlaces, readonly (keyof typeof SECURITY_SCHEMES)[]>> = {
   headers: ['bearer', 'header'],
   url: ['bearer', 'header', 'url'],
-  password: ['bearer', 'header', 'url', 'password', 'splunk'],
+  password: ['bearer', 'header', 'url', 'password', 'splunk', 'datadog', 'datadogUrl'],
 };
 
 /** Security Requirement Objects, of which one suffices. Scopes are listed as roles. */

@@ -19,6 +19,7 @@ import {
 import { BUILT_IN_SOURCES } from '../../ingest/source.ts';
 import { journalExport } from '../../ingest/wire/journal-export.ts';
 import type { WireFormat } from '../../ingest/wire/wire-format.ts';
+import { DATADOG_DOORS } from '../../src/doors/datadog-door.ts';
 import {
   ELASTICSEARCH_DOCUMENT_DOOR,
   ELASTICSEARCH_DOOR,
@@ -58,6 +59,7 @@ const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ['/gelf', GELF_DOOR.formats],
   ['/upload', new Map([['application/vnd.fdo.journal', journalExport]])],
   ['/_bulk', ELASTICSEARCH_DOOR.formats],
+  ...Array.from(DATADOG_DOORS, ([path, { formats }]) => [path, formats] as const),
   ...Array.from(createSplunkDoors(0), ([path, { formats }]) => [path, formats] as const),
   ['/logs-2026/_doc/7', ELASTICSEARCH_DOCUMENT_DOOR.formats],
   ...Array.from(LOGFLARE_DOORS, ([path, { formats }]) => [`/logs${path}`, formats] as const),

@@ -21,8 +21,9 @@ export type AccessRow = {
   readonly isByName?: boolean;
   /** Whether failures are told in the words of a protocol, whatever the profile. */
   readonly hasOwnWords?: boolean;
-  /** The status of the answer to a wrong token; 401 by default. */
+  /** The status of the answer to a wrong token, and to none; 401 by default. */
   readonly wrongTokenStatus?: number;
+  readonly noTokenStatus?: number;
   /** The status of the answer to a token that is bound to other sources; 403 by default. */
   readonly otherSourceStatus?: number;
   /** The status of the answer to OPTIONS; 204 by default. */
@@ -157,6 +158,26 @@ function splunk(): readonly AccessRow[] {
   ];
 }
 
+/** What Datadog's senders post to, and what they ask before. */
+function datadog(): readonly AccessRow[] {
+  const own = { hasOwnWords: true, wrongTokenStatus: 403 } as const;
+  return [
+    posting('/api/v2/logs', '[]', 'application/json', { ...own, status: 202 }),
+    posting('/v1/input', '[]', 'application/json', own),
+    posting('/v1/input/:token', '[]', 'application/json', {
+      ...own,
+      // What is in the path is a wrong token, if there is no other.
+      noTokenStatus: 403,
+      path: '/v1/input/none-such',
+    }),
+    managing('GET /api/v1/validate', '/api/v1/validate', {
+      ...own,
+      needs: 'any token',
+      tokenIn: 'password',
+    }),
+  ];
+}
+
 /** Every route by every method that it takes; a row for each meaning of a path that has two. */
 export const ACCESS_TABLE: readonly AccessRow[] = [
   ...CALLS.flatMap(([path, asked]) =>
@@ -276,4 +297,5 @@ export const ACCESS_TABLE: readonly AccessRow[] = [
   ...splunk(),
   ...elasticsearchAsked(''),
   ...elasticsearchAsked('/elasticsearch'),
+  ...datadog(),
 ];

@@ -42,13 +42,13 @@ const ASKERS: readonly Asker[] = [
 
 /** What an asker is answered, by the table alone. */
 function statusOf(
-  { needs, status, wrongTokenStatus = 401 }: AccessRow,
+  { needs, status, wrongTokenStatus = 401, noTokenStatus = 401 }: AccessRow,
   { name, token }: Asker,
 ): number {
   const given = TOKEN_SCOPES[name];
   const scopes = given?.includes('manage') ? [...given, 'explore'] : given;
   if (needs === 'nothing') return status;
-  if (token === undefined) return needs === 'no wrong token' ? status : 401;
+  if (token === undefined) return needs === 'no wrong token' ? status : noTokenStatus;
   if (scopes === undefined) return wrongTokenStatus;
   if (needs === 'any token' || needs === 'no wrong token' || scopes.includes(needs)) return status;
   return 403;
@@ -151,7 +151,7 @@ test('a token is accepted where the table says, and not elsewhere', async () => 
   const token = tokenText('all');
   const basic = `Basic ${Buffer.from(`anyone:${token}`).toString('base64')}`;
   for (const row of ACCESS_TABLE.filter(({ needs }) => !needs.startsWith('no'))) {
-    const { route, status, tokenIn } = row;
+    const { route, status, tokenIn, noTokenStatus = 401 } = row;
     const inUrl = tokenIn === 'headers' ? 401 : status;
     const asPassword = tokenIn === 'password' ? status : 401;
     const bearer = await askAs(service, row, { Authorization: `Bearer ${token}` });
@@ -160,7 +160,7 @@ test('a token is accepted where the table says, and not elsewhere', async () => 
     const cookie = await askAs(service, row, { Cookie: `token=${token}; api_key=${token}` });
     deepEqual(
       [bearer.status, url.status, password.status, cookie.status],
-      [status, inUrl, asPassword, 401],
+      [status, inUrl, asPassword, noTokenStatus],
       route,
     );
   }

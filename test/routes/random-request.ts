@@ -206,6 +206,12 @@ function addToken(random: Random, request: RandomRequest, { object }: Documented
     case 'url':
       request.query.push(['api_key', token]);
       break;
+    case 'datadog':
+      request.headers.push(['DD-API-KEY', token]);
+      break;
+    case 'datadogUrl':
+      request.query.push(['dd-api-key', token]);
+      break;
     case 'splunk':
       request.headers.push(['Authorization', `Splunk ${token}`]);
       break;

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { MalformedBodyError } from '../../../ingest/ingest-error.ts';
 import { cloudEvents } from '../../../ingest/wire/cloud-events.ts';
+import { datadogLines, datadogLogs } from '../../../ingest/wire/datadog.ts';
 import { documentLines, documents } from '../../../ingest/wire/documents.ts';
 import { elasticsearchBulk } from '../../../ingest/wire/elasticsearch-bulk.ts';
 import { elasticsearchDocument } from '../../../ingest/wire/elasticsearch-document.ts';
@@ -74,6 +75,12 @@ const SAMPLES: readonly (readonly [name: string, format: WireFormat<unknown>, bo
     '{"time":1.5,"host":"h","event":{"message":"m","n":[1,{}]},"fields":{"project":"p"}}{"event":"a","index":"i"} {"event":5}',
   ],
   ['the journal', journalExport, 'MESSAGE=a\nB=1\n\nC\n\x01\0\0\0\0\0\0\0d\n\n'],
+  [
+    'Datadog',
+    datadogLogs,
+    '[{"message":"m","ddtags":"a:b,project:p","timestamp":1},{"date":"d","ddtags":[],"a":{"b":null}}]',
+  ],
+  ['lines of Datadog', datadogLines, '{"message":"m","ddtags":"a:b"}\n\ntext\n{"a":[]}'],
   ['CloudEvents', cloudEvents, '{"id":"1","data":{"message":"m"}}'],
 ];
 

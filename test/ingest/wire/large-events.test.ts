@@ -11,6 +11,7 @@ import {
 } from '../../../ingest/limits.ts';
 import { MemoryPool } from '../../../ingest/memory-pool.ts';
 import { cloudEvents } from '../../../ingest/wire/cloud-events.ts';
+import { datadogLines, datadogLogs } from '../../../ingest/wire/datadog.ts';
 import { documentLines, documents } from '../../../ingest/wire/documents.ts';
 import { elasticsearchBulk } from '../../../ingest/wire/elasticsearch-bulk.ts';
 import { elasticsearchDocument } from '../../../ingest/wire/elasticsearch-document.ts';
@@ -52,6 +53,8 @@ const BODIES: readonly (readonly [WireFormat<unknown>, string | Uint8Array, stri
     `{"batch":[{},{"body":${LARGE},"typecasts":[{"path":["k1"],"from":"string","to":"float"}]},{}]}`,
   ],
   [cloudEvents, `[{},{"data":${LARGE}},{}]`, 'application/cloudevents-batch+json'],
+  [datadogLogs, `[{"a":1},${LARGE},{"a":2}]`],
+  [datadogLines, `{"a":1}\n${LARGE}\n{"a":2}`],
   [splunkEvents, `{"event":"a"}{"event":"b","fields":${LARGE}}{"event":"c"}`],
   [lokiPush, `{"streams":[{"stream":{},"values":[["1","a"],["1","b",${LARGE}],["1","c"]]}]}`],
   [otlpJson, `{"resourceLogs":[{"scopeLogs":[{"logRecords":[${OTLP_RECORDS}]}]}]}`],

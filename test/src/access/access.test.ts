@@ -226,6 +226,7 @@ const POSTS: readonly (readonly [path: string, type: string, body: string])[] = 
   ['/firehose', 'application/json', '{"records":[{"data":"aGVsbG8="}]}'],
   ['/services/collector', 'application/json', '{"event":"hello","fields":{"project":"beta"}}'],
   ['/logs-2026/_doc', 'application/json', '{"message":"hello","project":"beta"}'],
+  ['/api/v2/logs', 'application/json', '{"message":"hello","ddtags":"project:beta"}'],
 ];
 
 test('events posted by a token of one project belong to it, at every receiver and by each source’s rule', async () => {

@@ -136,6 +136,12 @@ export const RECEIVERS: readonly Receiver[] = [
     isStream: true,
   },
   { path: '/services/collector/raw', type: 'text/plain', body: 'Qa\nQb\n' },
+  {
+    path: '/api/v2/logs',
+    type: 'application/json',
+    body: '[{"message":"Qa","ddtags":"env:Qv","n":[1,{}]},{"message":"b","Qk":1}]',
+  },
+  { path: '/v1/input', type: 'text/plain', body: '{"message":"Qa","n":[1]}\nQb\n' },
 ];
 
 /** The current value of a metric, summed over all sources. */

@@ -173,6 +173,27 @@ const ROWS: readonly Row[] = [
     // Any text but an empty one is a message.
     answers: [400, [200, 1], [200, 1], [200, 1], [200, 1], [200, 1]],
   },
+  {
+    path: '/api/v2/logs',
+    type: 'application/json',
+    empty: '[]',
+    // The agent posts `{}` to see whether it may send. Any other object is a log.
+    answers: [400, [202, 0], [202, 1], [202, 0], 400, 400],
+  },
+  {
+    path: '/v1/input',
+    type: 'text/plain',
+    empty: '\n',
+    // Any text is a message.
+    answers: [
+      [200, 0],
+      [200, 1],
+      [200, 1],
+      [200, 1],
+      [200, 1],
+      [200, 1],
+    ],
+  },
 ];
 
 let service: ServiceUnderTest;

@@ -139,6 +139,18 @@ const RECEIVERS: readonly Receiver[] = [
     body: (time, message) => `__REALTIME_TIMESTAMP=${time}\nMESSAGE=${message}\n\n`,
   },
   {
+    name: 'datadog',
+    path: '/api/v2/logs',
+    type: JSON_TYPE,
+    body: (timestamp, message) => json([{ timestamp, message }]),
+  },
+  {
+    name: 'datadog in lines',
+    path: '/v1/input',
+    type: 'text/plain',
+    body: (date, message) => `${json({ date, message })}\n`,
+  },
+  {
     name: 'syslog of RFC 5424',
     path: '/logs/syslog',
     type: 'text/plain',

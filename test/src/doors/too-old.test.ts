@@ -61,6 +61,7 @@ const POSTS: readonly Post[] = [
     body: JSON.stringify({ message: 'a', '@timestamp': OLD }),
     status: 400,
   },
+  { path: '/api/v2/logs', body: EVENT, status: 400 },
   // These report it inside the answer: in an item, in `partialSuccess`, in `errorMessage`, and in a line.
   {
     path: '/upload',

@@ -337,6 +337,10 @@ const REQUESTS: readonly (readonly [number, Ask & { readonly template?: string }
   [403, { path: '/services/collector', method: 'POST', body: 'a', headers: { 'X-API-KEY': 'a' } }],
   [200, { path: '/services/collector/ack', method: 'POST', body: '{"acks":[1]}' }],
   [200, { path: '/services/collector/health', headers: NO_TOKEN }],
+  [202, { path: '/api/v2/logs', method: 'POST', body: '[{"message":"a"}]' }],
+  [400, { path: '/api/v2/logs', method: 'POST', body: '[{"message":"a"},5]' }],
+  [403, { path: '/v1/input', method: 'POST', body: '{}', headers: { 'X-API-KEY': 'a' } }],
+  [200, { path: '/api/v1/validate' }],
   [
     200,
     { path: '/_bulk?filter_path=errors,items.*.status', method: 'POST', body: '{"delete":{}}\n' },
