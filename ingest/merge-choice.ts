@@ -2,8 +2,8 @@ import { DIVIDED_LATE_PART, MERGE_BYTES_MAX, MERGE_ROWS_MAX, MERGE_RUNS_MIN } fr
 
 /** The properties of a sealed segment by which merges are chosen. */
 export type MergeCandidate = MergeTotal & {
-  /** The division by project that made the segment; all its parts have the same. `undefined`: none. */
-  readonly division: string | undefined;
+  /** The division by project that made the segment, as one number; all its parts have the same. `undefined`: none. */
+  readonly division: number | undefined;
   readonly projectCount: number;
   /** Whether blocks of its file are whole arrays, so that extracting rows from it takes much memory. */
   readonly areBlocksWhole: boolean;
@@ -69,10 +69,12 @@ export function chooseMerge<T extends MergeCandidate>(
 
 /** Ascending by size. */
 function runsOf<T extends MergeCandidate>(segments: readonly T[]): readonly Run<T>[] {
-  const runs = new Map<string | T, T[]>();
+  const runs = new Map<number | T, T[]>();
   for (const segment of segments) {
     const { division = segment } = segment;
-    runs.set(division, [...(runs.get(division) ?? []), segment]);
+    const run = runs.get(division);
+    if (run === undefined) runs.set(division, [segment]);
+    else run.push(segment);
   }
   return Array.from(runs.values(), runOf).sort((left, right) => left.byteSize - right.byteSize);
 }
@@ -105,8 +107,9 @@ function chooseForGood<T extends MergeCandidate>(
 ): MergeChoice<T> | undefined {
   const segmentCount = runs.reduce((sum, { segments }) => sum + segments.length, 0);
   if (segmentCount < 2) return undefined;
-  const others = sumOf(runs.slice(0, -1)).byteSize;
-  if (partCountOf(sumOf(runs), bounds) === 1 || others * DIVIDED_LATE_PART > sumOf(runs).byteSize) {
+  const total = sumOf(runs);
+  const othersSize = total.byteSize - runs.at(-1)!.byteSize;
+  if (partCountOf(total, bounds) === 1 || othersSize * DIVIDED_LATE_PART > total.byteSize) {
     const choice = merged(runs, bounds);
     if (choice !== undefined) return choice;
   }

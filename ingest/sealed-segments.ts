@@ -520,8 +520,8 @@ export class SealedSegments {
 function createCandidate({ summary }: HeldSegment, { envelope }: SegmentFile): MergeCandidate {
   const { rowCount, byteSize, projectCount } = summary;
   const { awaits, areBlocksWhole } = envelope;
-  const division = awaits.length === 0 ? undefined : awaits.join();
-  return { rowCount, byteSize, projectCount, division, areBlocksWhole };
+  // All parts of a division await the same files, and each file is replaced by one division.
+  return { rowCount, byteSize, projectCount, division: awaits[0], areBlocksWhole };
 }
 
 /** Reading a segment to merge it counts as a use: call this before. */

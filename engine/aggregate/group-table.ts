@@ -220,8 +220,11 @@ export class GroupTable {
     return { size, columns };
   }
 
-  /** Takes another table's keys in; its group `i` is our group `[i]` of the result. */
-  combine(theirs: GroupKeys): Int32Array {
+  /**
+   * Takes another table's keys in; its group `i` is our group `[i]` of the result. Comes to a checkpoint behind each key:
+   * a hundred thousand long texts of one take some 60 ms.
+   */
+  combine(theirs: GroupKeys, checkpoint?: () => void): Int32Array {
     assert(theirs.columns.length === this.#columns.length, 'both tables have the same keys');
     const { size } = theirs;
     let groups = carvedInt32(size);
@@ -231,6 +234,7 @@ export class GroupTable {
       const mapped = ids.map((id) => ourIds[id]!);
       if (column === 0) groups = new Int32Array(mapped);
       else this.#pairs[column - 1]!.assign(groups, mapped, size, groups);
+      checkpoint?.();
     }
     this.#checkSize();
     return groups;

@@ -125,14 +125,16 @@ export class AggregateSink implements Sink {
       const groups = all[at]!.map((group) => (group === UNWANTED ? size : group));
       for (const [index, state] of this.#states.entries()) {
         state.combine(states[index], groups, isSome ? size + 1 : size);
+        this.#options.checkpoint?.();
       }
     }
   }
 
   /** Our group for each of theirs. */
   #combineKeys({ keys, wanted }: AggregatePartial): Int32Array {
-    if (wanted === undefined) return this.#table.combine(keys);
-    const ours = this.#table.combine(selectedKeys(keys, wanted));
+    const { checkpoint } = this.#options;
+    if (wanted === undefined) return this.#table.combine(keys, checkpoint);
+    const ours = this.#table.combine(selectedKeys(keys, wanted), checkpoint);
     const groups = carvedInt32(keys.size).fill(UNWANTED);
     for (let group = 0, next = 0; group < keys.size; group++) {
       if (wanted[group] === 1) groups[group] = ours[next++]!;

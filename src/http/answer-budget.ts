@@ -44,6 +44,7 @@ export class AnswerBudget {
    * else `overloaded`.
    */
   take(bytes: number, tenant: Tenant, earlierBytes = 0): () => void {
+    // A tenant may hold as many bytes as are free: what it holds is missing from the budget once more.
     const bytesMax = this.#bytesMax - 2 * earlierBytes;
     if (bytes > bytesMax) {
       const message = `this part of the answer may have at most ${bytesMax} bytes; got ${bytes}`;

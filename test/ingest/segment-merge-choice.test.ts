@@ -11,7 +11,7 @@ function segment(byteSize: number, rowCount = Math.ceil(byteSize / 450)): MergeC
 }
 
 /** The parts of a division. */
-function parts(division: string, count: number, byteSize: number): readonly MergeCandidate[] {
+function parts(division: number, count: number, byteSize: number): readonly MergeCandidate[] {
   return Array.from({ length: count }, () => ({ ...segment(byteSize), division }));
 }
 
@@ -39,7 +39,7 @@ function merged(sizes: readonly number[]): {
       const part = { byteSize: byteSize / partCount, rowCount: Math.ceil(rowCount / partCount) };
       assert.ok(taken.length > 1);
       assert.ok(part.byteSize <= MERGE_BYTES_MAX && part.rowCount <= MERGE_ROWS_MAX);
-      const division = partCount > 1 ? `${++divisionCount}` : undefined;
+      const division = partCount > 1 ? ++divisionCount : undefined;
       const made = Array.from({ length: partCount }, () => ({
         ...segment(part.byteSize, part.rowCount),
         division,
@@ -72,7 +72,7 @@ test('segments that one merge cannot take are divided by project, and divisions 
   const divided = chooseMerge(full, false)!;
   assert.deepEqual([divided.segments.length, divided.partCount], [MERGE_RUNS_MIN, MERGE_RUNS_MIN]);
   assert.equal(divided.byteSize, MERGE_BYTES_MAX);
-  const runs = Array.from({ length: MERGE_RUNS_MIN }, (_, run) => parts(`${run}`, 3, 200 * MB));
+  const runs = Array.from({ length: MERGE_RUNS_MIN }, (_, run) => parts(run, 3, 200 * MB));
   assert.equal(chooseMerge(runs.slice(1).flat(), false), undefined);
   assert.equal(chooseMerge(runs.flat(), false)?.segments.length, 3 * MERGE_RUNS_MIN);
 });
@@ -109,7 +109,7 @@ test('a day that is over is merged to one segment where a merge takes all, else 
 });
 
 test('a divided day is divided again after many new rows, and few new rows are merged beside it', () => {
-  const day = parts('1', 8, 200 * MB);
+  const day = parts(1, 8, 200 * MB);
   assert.equal(chooseMerge(day, true), undefined);
   const late = [segment(20 * MB), segment(MB)];
   assert.equal(chooseMerge([...day, late[0]!], true), undefined);

@@ -84,7 +84,10 @@ export function liftOverVectors(
     if (computed !== undefined) return computed;
     if (varying !== SEVERAL) {
       const vector = vectors[varying]!;
-      if (vector.kind === 'dictionary' && (hasSearch(lifted, vector) || !isSparse(vector))) {
+      if (
+        vector.kind === 'dictionary' &&
+        (!isSparse(vector) || stringTestOf(lifted, vector.dictionary) !== undefined)
+      ) {
         return memos[varying]!.apply(vector, vectors);
       }
     }
@@ -92,9 +95,15 @@ export function liftOverVectors(
   };
 }
 
-/** Whether strings are looked at as bytes. */
-function hasSearch({ search, nulls }: LiftedFunction, { dictionary }: DictionaryVector): boolean {
-  return search !== undefined && isOfStrings(dictionary) && nulls === 'propagate';
+type StringTest = { readonly search: TextSearch; readonly of: StringDictionary };
+
+/** The test of a dictionary's values as bytes, where the function has one and the values are strings. */
+function stringTestOf(
+  { search, nulls }: LiftedFunction,
+  dictionary: Dictionary,
+): StringTest | undefined {
+  if (search === undefined || nulls !== 'propagate' || !isOfStrings(dictionary)) return undefined;
+  return { search, of: dictionary };
 }
 
 /** Whether about each value is met once, so that remembering what was found of it gains nothing. */
@@ -231,10 +240,10 @@ class ArgumentMemo {
   }
 
   #test(vector: DictionaryVector, constants: readonly SqlValue[]): Vector {
-    const { search, nulls } = this.#lifted;
-    const { dictionary } = vector;
-    const { strings, split } = dictionary;
-    if (search !== undefined && isOfStrings(dictionary) && nulls === 'propagate') {
+    const { strings, split } = vector.dictionary;
+    const test = stringTestOf(this.#lifted, vector.dictionary);
+    if (test !== undefined) {
+      const { search } = test;
       const { count } = vector;
       if (split !== undefined) {
         const first = vector instanceof StringRange ? vector.firstCode : undefined;
@@ -253,14 +262,15 @@ class ArgumentMemo {
   }
 
   #evaluator(dictionary: Dictionary, constants: readonly SqlValue[]): (code: number) => SqlValue {
-    const { evaluate, nulls, search } = this.#lifted;
-    if (search !== undefined && isOfStrings(dictionary) && nulls === 'propagate') {
+    const test = stringTestOf(this.#lifted, dictionary);
+    if (test !== undefined) {
       return (code) => {
         if (code < 0) return null;
-        const { bytes, start, end } = dictionary.range(code);
-        return search.test(bytes, start, end);
+        const { bytes, start, end } = test.of.range(code);
+        return test.search.test(bytes, start, end);
       };
     }
+    const { evaluate, nulls } = this.#lifted;
     const values = [...constants];
     return (code) => {
       if (code < 0 && nulls === 'propagate') return null;
