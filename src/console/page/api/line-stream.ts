@@ -12,15 +12,20 @@ export async function* askLines<T>(path: string, asked: Asked): AsyncGenerator<T
 export async function* readLines(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   const reader = body.getReader();
   const decoder = new TextDecoder();
-  let rest = '';
+  // Of the line whose end has not come: joined once, for a line may have megabytes.
+  let parts: string[] = [];
   try {
     for (;;) {
       const { done, value } = await reader.read();
-      rest += decoder.decode(value, { stream: !done });
-      const lines = rest.split('\n');
-      rest = done ? '' : lines.pop()!;
-      yield* lines;
-      if (done) return;
+      const [first, ...others] = decoder.decode(value, { stream: !done }).split('\n');
+      parts.push(first!);
+      for (const other of others) {
+        yield parts.join('');
+        parts = [other];
+      }
+      if (!done) continue;
+      yield parts.join('');
+      return;
     }
   } finally {
     // An answer that nobody reads any more is not sent any further.

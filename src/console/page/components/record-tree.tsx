@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import { Button } from './button.tsx';
 import { LogText } from './log-text.tsx';
 
@@ -38,7 +38,7 @@ type NodeProps = TreeProps & { readonly keys: readonly string[]; readonly depth:
 
 function Members({ value, keys, depth, actions }: NodeProps) {
   const [shown, setShown] = useState(MEMBERS_AT_ONCE);
-  const members = membersOf(value, keys);
+  const members = useMemo(() => membersOf(value, keys), [value]);
   return (
     <>
       {members.slice(0, shown).map((member) => (

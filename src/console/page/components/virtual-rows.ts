@@ -16,7 +16,10 @@ export type VirtualRows = Virtualizer<HTMLDivElement, HTMLElement>;
 export function useVirtualRows(list: {
   readonly frame: RefObject<HTMLDivElement | null>;
   readonly count: number;
-  /** A key that stays with its row when others come before it. */
+  /**
+   * A key that stays with its row when others come before it. Another function for the same rows makes the list look at
+   * all of them again.
+   */
   readonly getKey: (index: number) => number;
   /** Pixels of a row that was not drawn yet, and of a head that stays above the rows. */
   readonly rowPx: number;

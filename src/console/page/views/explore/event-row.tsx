@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useMemo } from 'preact/hooks';
+import { useMemo, useRef } from 'preact/hooks';
 import type { LogEvent } from '../../api/explore.ts';
 import { LogText } from '../../components/log-text.tsx';
 import { eventLevel } from './event-level.ts';
@@ -33,6 +33,9 @@ export function EventRow(
 ) {
   const { event, columns, zone, isWrapped, id, index, topPx, measure, isChosen, isOpen } = props;
   const level = useMemo(() => eventLevel(event), [event]);
+  // All others are as high as was expected: to measure them makes the browser lay out the page once more.
+  const isMeasured = useRef(false);
+  isMeasured.current ||= isWrapped || isOpen;
   // A scroll draws all rows again: what they show is drawn once. `onOpen` of any time opens this event.
   const line = useMemo(() => <EventLine {...props} />, [event, columns, zone, isWrapped]);
   const record = useMemo(
@@ -49,7 +52,7 @@ export function EventRow(
       aria-rowindex={index + 2}
       aria-selected={isChosen}
       data-index={index}
-      ref={measure}
+      ref={isMeasured.current ? measure : null}
       style={{ transform: `translateY(${topPx}px)` }}
     >
       {line}

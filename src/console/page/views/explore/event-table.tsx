@@ -1,5 +1,5 @@
 import type { ComponentChildren, RefObject } from 'preact';
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { LogEvent } from '../../api/explore.ts';
 import { Button } from '../../components/button.tsx';
 import { useVirtualRows, type VirtualRows } from '../../components/virtual-rows.ts';
@@ -13,7 +13,10 @@ import { FindBar } from './find-bar.tsx';
 /** Rows before the end at which more are asked for. */
 const ROWS_BEFORE_END = 40;
 
-/** Heights and widths in `rem`, as the style has them. */
+/**
+ * Heights and widths in `rem`, as the style has them; heights are rounded to pixels. Where a row is measured as it was
+ * expected, no other row has to be placed again.
+ */
 const ROW_REM = { plain: 1.75, dense: 1.35, wrapped: 1.75 } as const;
 const HEAD_REM = 1.75;
 const COLUMN_REM = 11;
@@ -110,10 +113,14 @@ function useEventRows(
   frame: RefObject<HTMLDivElement | null>,
 ): { readonly rows: VirtualRows; readonly keys: EventKeys } {
   const [keys] = useState(() => new EventKeys());
-  const rem = Number.parseFloat(getComputedStyle(document.documentElement).fontSize);
+  // To ask for a style makes the browser compute all that are due: once is enough.
+  const [rem] = useState(() =>
+    Number.parseFloat(getComputedStyle(document.documentElement).fontSize),
+  );
+  const getKey = useCallback((index: number) => keys.keyOf(events[index]!), [events]);
   const rows = useVirtualRows({
-    ...{ frame, count: events.length, getKey: (index) => keys.keyOf(events[index]!) },
-    ...{ rowPx: ROW_REM[kind] * rem, headPx: HEAD_REM * rem },
+    ...{ frame, count: events.length, getKey },
+    ...{ rowPx: Math.round(ROW_REM[kind] * rem), headPx: Math.round(HEAD_REM * rem) },
   });
   const lastIndex = rows.getVirtualItems().at(-1)?.index ?? 0;
   useEffect(() => {
