@@ -30,7 +30,7 @@ type RunFailure = Pick<ServiceError, 'code' | 'message'>;
 type RunEnd = { readonly timeMs: number; readonly isWhole: boolean };
 
 /** What a caller may name its call. */
-const RUN_ID = /^[A-Za-z0-9_-]{8,64}$/;
+export const RUN_ID = /^[A-Za-z0-9_-]{8,64}$/;
 
 /** A call that its caller has named, from the time it is begun until its answer has left. */
 export class NamedRun {

@@ -3,9 +3,11 @@ import { must } from '../../engine/assert.ts';
 import { ANSWER_FORMATS } from '../call/answer-format.ts';
 import type { ParameterDefinition } from '../definition/definition.ts';
 import { DEFINITION_MEMBER } from '../openapi/operation-text.ts';
+import type { CommandWorld } from './command.ts';
 import { LISTED_PARAMETER } from './listed-parameter.ts';
 import type { NamedCall } from './named-call.ts';
 import { parseJson, type ServiceAnswer, type ServiceClient } from './service-client.ts';
+import { showCall } from './shown-call.ts';
 
 /** What the command needs to know about an endpoint to check its arguments. */
 export type KnownEndpoint = {
@@ -44,15 +46,20 @@ export class EndpointClient {
     this.#client = client;
   }
 
-  /** Calls an endpoint, for an answer in the named format. Throws as `list` does. */
-  call({ definition, parameters, sql }: NamedCall, format: string): Promise<ServiceAnswer> {
+  /** Calls an endpoint, for an answer in the named format. Shows progress, and throws, as `showCall` does. */
+  call(
+    { definition, parameters, sql }: NamedCall,
+    { format, world }: { readonly format: string; readonly world: CommandWorld },
+  ): Promise<ServiceAnswer> {
     const { mediaTypes } = must(ANSWER_FORMATS.find(({ name }) => name === format));
-    return this.#client.answer(`/api/endpoints/query/${encodeURIComponent(definition)}`, {
+    const request = {
       method: 'POST',
       headers: { Accept: mediaTypes[0], 'Content-Type': 'application/json' },
       // Without a text, the member is left out.
       body: JSON.stringify({ ...Object.fromEntries(parameters), sql }),
-    });
+    };
+    const path = `/api/endpoints/query/${encodeURIComponent(definition)}`;
+    return showCall(this.#client, { path, request, signal: world.ended() }, world);
   }
 
   /**

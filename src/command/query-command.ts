@@ -1,7 +1,7 @@
 import { ServiceError } from '../errors.ts';
 import { findFormat, showAnswer } from './answer-display.ts';
 import { describeCall } from './call-help.ts';
-import { type Command, UsageError } from './command.ts';
+import { type Command, type CommandWorld, UsageError } from './command.ts';
 import { EndpointClient, type KnownEndpoint } from './endpoint-client.ts';
 import {
   checkNames,
@@ -22,7 +22,7 @@ after a DEFINITION shows its parameters, too.
   weir query functions.invocation-stats project=alpha interval=7day
 
 The running service answers. It may return a cached answer if the definition allows that. The table
-cuts long values and shows times in ISO 8601.`,
+cuts long values and shows times in ISO 8601. Ctrl-C cancels the query.`,
   flags: {
     sql: {
       placeholder: 'TEXT',
@@ -43,7 +43,7 @@ cuts long values and shows times in ISO 8601.`,
     const known = await client.list();
     const endpoint = findEndpoint(call, known);
     if (endpoint !== undefined) checkNames(call, endpoint);
-    const answer = await ask({ client, call, known, format: format ?? 'csv' });
+    const answer = await ask({ client, call, known, format: format ?? 'csv', world });
     showAnswer(answer, format, world);
     return 0;
   },
@@ -55,14 +55,16 @@ async function ask({
   call,
   known,
   format,
+  world,
 }: {
   readonly client: EndpointClient;
   readonly call: NamedCall;
   readonly known: readonly KnownEndpoint[];
   readonly format: string;
+  readonly world: CommandWorld;
 }): Promise<ServiceAnswer> {
   try {
-    return await client.call(call, format);
+    return await client.call(call, { format, world });
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     if (error.code === 'unknown_endpoint') mustKnow(call, known);

@@ -1,6 +1,7 @@
 import { ANSWER_FORMATS } from '../call/answer-format.ts';
 import { SQL_PARAMETER } from '../call/caller-sql.ts';
-import { TRUNCATED_HEADER } from '../http/header-names.ts';
+import { RUN_ID } from '../call/named-runs.ts';
+import { RUN_ID_HEADER, TRUNCATED_HEADER } from '../http/header-names.ts';
 import { WARNINGS_HEADER } from '../http/warnings.ts';
 import type { MediaText, OperationText, ParameterText } from './operation-text.ts';
 import { describeUnion, refTo } from './schemas.ts';
@@ -13,6 +14,14 @@ export const COLUMNS_PARAMETER: ParameterText = {
   in: 'query',
   description: 'Whether a JSON answer has the names and types of its columns, too',
   schema: { type: 'string', enum: ['true', 'false'] },
+};
+
+export const QUERY_ID_PARAMETER: ParameterText = {
+  name: RUN_ID_HEADER,
+  in: 'header',
+  description:
+    'A new id of the caller’s choice, with which it asks for the progress of the query and cancels it',
+  schema: { type: 'string', pattern: RUN_ID.source },
 };
 
 /** The description of a call of any endpoint; `definition-call.ts` adds that of a single one. */
@@ -44,6 +53,7 @@ export const CALL_TEXT: OperationText = {
       schema: { type: 'string', enum: ['true', 'false'] },
     },
     COLUMNS_PARAMETER,
+    QUERY_ID_PARAMETER,
     {
       name: 'If-None-Match',
       in: 'header',

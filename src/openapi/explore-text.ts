@@ -1,4 +1,5 @@
 import { EXPLORE_BUCKETS_MAX, EXPLORE_ROWS_MAX } from '../limits.ts';
+import { QUERY_ID_PARAMETER } from './call-text.ts';
 import type { OperationText, Schema } from './operation-text.ts';
 import { describeList, describeObject, TIME } from './schemas.ts';
 
@@ -54,6 +55,7 @@ export const EXPLORE_TEXT: OperationText = {
   description:
     'Reads one snapshot of the data. The lines of the answer are JSON: the queries, the rows, the buckets as they are counted, and the end or an error.',
   tag: 'queries',
+  parameters: [QUERY_ID_PARAMETER],
   body: {
     isRequired: true,
     description: 'The events to list and to count',

@@ -1,5 +1,5 @@
 import { DEFINITION_ROWS_MAX } from '../limits.ts';
-import { CALL_TEXT, COLUMNS_PARAMETER } from './call-text.ts';
+import { CALL_TEXT, COLUMNS_PARAMETER, QUERY_ID_PARAMETER } from './call-text.ts';
 import type { OperationText, Schema } from './operation-text.ts';
 import { describeObject } from './schemas.ts';
 
@@ -43,6 +43,7 @@ export const QUERY_TEXT: OperationText = {
       schema: { type: 'string', enum: ['true', 'false'] },
     },
     COLUMNS_PARAMETER,
+    QUERY_ID_PARAMETER,
     {
       name: 'max_rows',
       in: 'query',

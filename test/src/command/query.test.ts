@@ -7,6 +7,7 @@ import { NOW, us } from '../../scripts/script.ts';
 import { type Ended, runWeir } from '../../support/command-under-test.ts';
 import { Granted } from '../../support/granted.ts';
 import { ServiceUnderTest } from '../../support/service-under-test.ts';
+import { SlowService } from '../../support/slow-service.ts';
 
 const DEFINITION = `-- id: 11111111-2222-4333-8444-555555555555
 -- name: app.logs
@@ -201,4 +202,26 @@ test('a token that may only call definitions gets rows, help and messages about 
   }
   const nobody = await query(['logs.all', '--help'], granted.token('ingest, all'));
   assert.match(nobody.out, /\n"logs\.all": the token may call no definition\n/);
+});
+
+test('a long call shows its progress at a terminal, and Ctrl-C cancels it', async () => {
+  const slow = new SlowService();
+  const url = await slow.start();
+  const call = (options: object): Promise<Ended> =>
+    runWeir(['query', 'app.logs', '--csv', '--url', url], {
+      environment: { PRIVATE_ACCESS_TOKEN: 'a-private-token' },
+      ...options,
+    });
+  let looks = 0;
+  slow.onRun = (method) => {
+    if (method === 'GET' && ++looks === 2) slow.finish();
+  };
+  const { out, err } = await call({ isTerminal: true });
+  assert.equal(out, 'n\r\n1\r\n');
+  assert.ok(err.endsWith(' 42 % of the rows\r\u001b[K'), JSON.stringify(err));
+  const ctrlC = new AbortController();
+  slow.onRun = () => ctrlC.abort();
+  const cancelled = await call({ ended: ctrlC.signal });
+  assert.deepEqual([cancelled.status, cancelled.err], [1, 'the query was cancelled\n']);
+  slow.close();
 });

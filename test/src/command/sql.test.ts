@@ -1,8 +1,5 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
-import { once } from 'node:events';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -10,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { LinePrompt, PromptOptions } from '../../../src/command/command.ts';
 import { type Ended, runWeir } from '../../support/command-under-test.ts';
 import { ServiceUnderTest } from '../../support/service-under-test.ts';
+import { SlowService } from '../../support/slow-service.ts';
 
 let folder: string;
 let service: ServiceUnderTest;
@@ -191,44 +189,6 @@ test('a long query shows its progress at a terminal, and Ctrl-C cancels it at th
   ok(err.endsWith('\r\u001b[Krunning\r\u001b[Kthe query was cancelled\n'), JSON.stringify(err));
   await whenCancelled(before + 1);
 });
-
-/** A service that answers a query when the test says so, and notes its requests. */
-class SlowService {
-  readonly asked: string[] = [];
-  readonly #server = createServer((request, response) => this.#answer(request, response));
-  #query: ServerResponse | undefined;
-  /** Called with the method of each request before it is answered. */
-  onRun: (method: string) => void = () => {};
-
-  async start(): Promise<string> {
-    this.#server.listen(0, '127.0.0.1');
-    await once(this.#server, 'listening');
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
-  }
-
-  finish(): void {
-    this.#query?.end('n\r\n1\r\n');
-  }
-
-  close(): void {
-    this.#server.close().closeAllConnections();
-  }
-
-  #answer(request: IncomingMessage, response: ServerResponse): void {
-    const { method = '', url = '', headers } = request;
-    this.asked.push(`${method} ${url}`);
-    if (method === 'POST') {
-      this.asked.push(`named ${headers['weir-query-id']}`);
-      this.#query = response;
-      response.on('close', () => this.asked.push('closed'));
-      this.onRun(method);
-      return;
-    }
-    this.onRun(method);
-    if (method === 'DELETE') response.writeHead(204).end();
-    else response.end(JSON.stringify({ state: 'running', rows_total: 50, share: 0.42 }));
-  }
-}
 
 test('progress is a bar that is removed, and only for a terminal', async () => {
   const slow = new SlowService();
