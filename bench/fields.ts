@@ -9,7 +9,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { showProgress } from '../src/command/progress.ts';
 import { HttpClient } from './http-client.ts';
 import { LARGE_KINDS } from './large/large-events.ts';
@@ -17,7 +16,7 @@ import { LargeRandom } from './large/large-random.ts';
 import { LargeProjects } from './large/projects.ts';
 import { LargeStore, REST_SECONDS_MAX } from './large/store.ts';
 import { barText, environmentLine, figuresOf, hashOf } from './measure.ts';
-import { postAll } from './posting.ts';
+import { postAll, postEvenly } from './posting.ts';
 import type { ServiceProcess } from './service-process.ts';
 import { readSizeOptions } from './size-options.ts';
 import { NOW_US } from './workload/clock.ts';
@@ -156,25 +155,21 @@ async function whilePosting<T>(
   const { make } = LARGE_KINDS.get('lean')!;
   const post = { path: `/api/logs?source_name=${encodeURIComponent(SOURCE)}`, connectionCount: 1 };
   let isOver = false;
-  let postCount = 0;
   const startMs = performance.now();
-  const posting = (async () => {
-    while (!isOver) {
-      const events = Array.from({ length: POST_EVENTS }, () =>
-        make(random, projects.draw(random), NOW_US - random.below(HOUR_US)),
-      );
-      const bodies = [Buffer.from(`[${events}]`)];
-      await postAll(client, post, () => bodies.pop());
-      postCount += 1;
-      const dueMs = startMs + (1000 * postCount * POST_EVENTS) / eventsPerSecond;
-      await wait(Math.max(0, dueMs - performance.now()));
-    }
-  })();
+  const postSome = (): Promise<number> => {
+    const events = Array.from({ length: POST_EVENTS }, () =>
+      make(random, projects.draw(random), NOW_US - random.below(HOUR_US)),
+    );
+    const bodies = [Buffer.from(`[${events}]`)];
+    return postAll(client, post, () => bodies.pop());
+  };
+  const rate = { eventsPerPost: POST_EVENTS, eventsPerSecond };
+  const posting = postEvenly(rate, postSome, () => isOver);
   try {
     return await work();
   } finally {
     isOver = true;
-    await posting;
+    const postCount = await posting;
     client.close();
     const seconds = (performance.now() - startMs) / 1000;
     console.log(`${((postCount * POST_EVENTS) / seconds).toFixed(0)} events/s were taken`);

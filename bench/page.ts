@@ -22,7 +22,7 @@ import { LargeStore, REST_SECONDS_MAX } from './large/store.ts';
 import { barText, environmentLine, figuresOf } from './measure.ts';
 import { hostileEvents } from './page/hostile-events.ts';
 import { MeteredPage, type PageWork } from './page/metered-page.ts';
-import { mustPost } from './posting.ts';
+import { mustPost, postEvenly } from './posting.ts';
 import type { ServiceProcess } from './service-process.ts';
 import { readSizeOptions } from './size-options.ts';
 import { NOW_US } from './workload/clock.ts';
@@ -217,13 +217,10 @@ async function measureLive(
     await metered.page.goto(`${service.url}/#/explore?source=${LIVE_SOURCE}&live=1`);
     await metered.page.locator('.tail-facts').waitFor();
     const work = await metered.during(async () => {
-      const startMs = performance.now();
-      for (let posts = 1; performance.now() < startMs + liveMs; posts++) {
-        showProgress(`live: ${posts * POST_EVENTS} events`);
-        await post();
-        const dueMs = startMs + (1000 * posts * POST_EVENTS) / liveEventsPerSecond;
-        await wait(Math.max(0, dueMs - performance.now()));
-      }
+      const rate = { eventsPerPost: POST_EVENTS, eventsPerSecond: liveEventsPerSecond };
+      const endMs = performance.now() + liveMs;
+      showProgress('live');
+      await postEvenly(rate, post, () => performance.now() >= endMs);
     });
     showProgress('');
     const rows = await metered.page.locator('.event').count();

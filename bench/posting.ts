@@ -33,6 +33,26 @@ export async function mustPost(client: HttpClient, path: string, body: Buffer): 
   if (!(await isTaken(client, path, body))) throw new Error('a post was refused for overload');
 }
 
+/**
+ * Calls `post` at an even rate until `isOver`: `eventsPerPost` events a call, `eventsPerSecond` in all. What is late is
+ * made up for. Resolves to the number of calls.
+ */
+export async function postEvenly(
+  rate: { readonly eventsPerPost: number; readonly eventsPerSecond: number },
+  post: () => Promise<unknown>,
+  isOver: () => boolean,
+): Promise<number> {
+  const startMs = performance.now();
+  let postCount = 0;
+  while (!isOver()) {
+    await post();
+    postCount += 1;
+    const dueMs = startMs + (1000 * postCount * rate.eventsPerPost) / rate.eventsPerSecond;
+    await wait(Math.max(0, dueMs - performance.now()));
+  }
+  return postCount;
+}
+
 /** Of a sender's report, after the rate it tells. */
 export function refusalText(refusalCount: number): string {
   return refusalCount === 0 ? '' : `, ${refusalCount} posts refused for a moment`;
