@@ -1,5 +1,6 @@
-import { brotliCompressSync, constants, deflateRawSync, gzipSync } from 'node:zlib';
+import { gzipSync } from 'node:zlib';
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
+import { manyBytes, PACKED_POSTS } from './hostile-packings.ts';
 import { FRAME_SIZE, many, members, nested, repeated } from './hostile-text.ts';
 
 /** A post whose sender means harm, or is broken. */
@@ -297,10 +298,6 @@ function otlpMessage(record: Uint8Array): Uint8Array {
   return field(1, field(2, field(2, record)));
 }
 
-function manyBytes(size: number, part: Uint8Array): Uint8Array {
-  return Buffer.alloc(Math.max(1, Math.floor(size / part.length)) * part.length, part);
-}
-
 const PROTOBUF_CASES: Cases = [
   ['many empty records', (size) => field(1, field(2, manyBytes(size, Buffer.from('1200', 'hex'))))],
   ['many empty resources', (size) => manyBytes(size, Buffer.from('0a00', 'hex'))],
@@ -334,6 +331,26 @@ const PROTOBUF_CASES: Cases = [
       return otlpMessage(field(5, field(1, manyBytes(size, Buffer.from('ff', 'hex')))));
     },
   ],
+];
+
+/** A stream of a push of Loki with these labels, and so many bytes of lines without anything. */
+function lokiStream(labels: string, linesSize = 0): Uint8Array {
+  const text = field(1, Buffer.from(labels));
+  return field(1, Buffer.concat([text, manyBytes(linesSize, Buffer.from('1200', 'hex'))]));
+}
+
+const LOKI_PROTOBUF_CASES: Cases = [
+  ['many empty lines', (size) => lokiStream('{}', size)],
+  ['many empty streams', (size) => manyBytes(size, Buffer.from('0a00', 'hex'))],
+  ['many labels', (size) => lokiStream(`{${many(size, (index) => `a${index}="b"`)}}`)],
+  ['a label of escapes', (size) => lokiStream(`{a="${repeated(size, '\\n')}"}`)],
+  ['a label that does not end', (size) => lokiStream(`{a="${repeated(size, 'x')}`)],
+  ['labels of spaces', (size) => lokiStream(`{${repeated(size, ' ')}`)],
+  [
+    'a long label of many lines',
+    (size) => lokiStream(`{a="${repeated(size / 2, 'x')}"}`, size / 2),
+  ],
+  ['much of a line', (size) => field(1, field(2, manyBytes(size, Buffer.from('1a00', 'hex'))))],
 ];
 
 const SYSLOG_HEADER = '<13>1 2026-01-15T11:55:00Z host app - - ';
@@ -437,45 +454,6 @@ const OTHER_POSTS: readonly HostilePost[] = [
   ]),
 ];
 
-/**
- * Brotli (RFC 7932, §9) whose window is the longest, and whose first block is to have 16 MiB as they are: with the first
- * of them an inflater has all of its window.
- */
-export const WIDE_BROTLI = Buffer.from('cfffffff61616161616161616161', 'hex');
-
-const PACKED_POSTS: readonly HostilePost[] = [
-  packed('br', 'a wide window, many times at once', () => WIDE_BROTLI, 50),
-  packed('br', 'a bomb', (size) => {
-    const params = { [constants.BROTLI_PARAM_QUALITY]: 1 };
-    return brotliCompressSync(Buffer.alloc(8 * size, ' '), { params });
-  }),
-  packed('gzip', 'a bomb', (size) => gzipSync(Buffer.alloc(8 * size, ' '))),
-  packed('gzip', 'many members', (size) => {
-    const member = gzipSync('');
-    return manyBytes(size / 8, member);
-  }),
-  packed('gzip', 'zeros behind the end', (size) => {
-    return Buffer.concat([gzipSync('[]'), Buffer.alloc(size)]);
-  }),
-  packed('gzip', 'nothing', () => new Uint8Array(0)),
-  packed('deflate', 'a bomb', (size) => deflateRawSync(Buffer.alloc(8 * size, ' '))),
-  packed('deflate', 'no deflate', (size) => Buffer.alloc(size, 0x55)),
-  packed(','.repeat(4_000), 'names that are empty', () => '[{}]'),
-  packed('gzip,'.repeat(1_000), 'many layers', () => '[{}]'),
-];
-
-function packed(encoding: string, what: string, body: Body, atOnce = 1): HostilePost {
-  return {
-    name: `${encoding.slice(0, 20)}: ${what}`,
-    path: '/logs',
-    type: JSON_TYPE,
-    headers: { 'Content-Encoding': encoding },
-    body,
-    packing: 'none',
-    atOnce,
-  };
-}
-
 /** Bytes of a header that leave room for the others. */
 const HEADER_LENGTH = 14_000;
 
@@ -550,6 +528,7 @@ export const HOSTILE_POSTS: readonly HostilePost[] = [
   ...posts('OTLP in Protobuf', '/v1/logs', PROTOBUF_TYPE, PROTOBUF_CASES),
   ...posts('spans', '/v1/traces', JSON_TYPE, SPAN_CASES),
   ...posts('data points', '/v1/metrics', PROTOBUF_TYPE, DATA_POINT_CASES),
+  ...posts('Loki in Protobuf', '/loki/api/v1/push', PROTOBUF_TYPE, LOKI_PROTOBUF_CASES),
   ...posts('syslog', '/logs/syslog', TEXT_TYPE, SYSLOG_CASES),
   ...posts('documents', '/logs/json', JSON_TYPE, DOCUMENT_CASES),
   ...posts('Datadog', '/api/v2/logs', JSON_TYPE, [

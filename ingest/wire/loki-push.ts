@@ -1,14 +1,13 @@
 import { type EventTexts, eventText } from './event-texts.ts';
 import { headThenList } from './head-then-list.ts';
 import { JsonReader } from './json-reader.ts';
-import { ObjectText } from './json-text.ts';
+import { LokiLabelList, type LokiLabels, lokiEvent } from './loki-event.ts';
 import { WantedKeys } from './wanted-keys.ts';
 import type { WireBody, WireFormat } from './wire-format.ts';
 
 /**
  * Grafana Loki's push in JSON: `{"streams": [{"stream": {labels}, "values": [[time, line, {more}]]}]}`, with times in
- * nanoseconds as strings (Loki's HTTP API, "Ingest logs"). The line is the message, the labels are `metadata.labels`,
- * and the structured metadata of a line is `metadata.structured_metadata`. The label `project` names the project.
+ * nanoseconds as strings (Loki's HTTP API, "Ingest logs").
  */
 export const lokiPush: WireFormat = {
   *translate(body: WireBody, events: EventTexts): Generator<number, void> {
@@ -27,9 +26,7 @@ export const lokiPush: WireFormat = {
   },
 };
 
-type Labels = { readonly json: string; readonly project: string | undefined };
-
-const NO_LABELS: Labels = { json: '{}', project: undefined };
+const NO_LABELS = new LokiLabelList().done();
 
 function* stream(reader: JsonReader, events: EventTexts): Generator<number, void> {
   let labels = NO_LABELS;
@@ -47,16 +44,13 @@ function* stream(reader: JsonReader, events: EventTexts): Generator<number, void
   );
 }
 
-function parseLabels(reader: JsonReader): Labels {
-  const labels = new ObjectText();
-  let project: string | undefined;
+function parseLabels(reader: JsonReader): LokiLabels {
+  const labels = new LokiLabelList();
   reader.enterObject();
   for (let key = reader.nextKey(); key !== undefined; key = reader.nextKey()) {
-    const json = reader.json();
-    labels.add(key, json);
-    if (key === 'project') project = json;
+    labels.add(key, reader.json());
   }
-  return { json: labels.toString(), project };
+  return labels.done();
 }
 
 /** The JSON texts of a line's time, text and structured metadata, if it has any. */
@@ -73,13 +67,7 @@ function parseLine(reader: JsonReader): string[] {
   return parts;
 }
 
-function lineText(reader: JsonReader, labels: Labels): string {
-  const [time, line, own] = parseLine(reader);
-  const metadata = new ObjectText().add('labels', labels.json).add('structured_metadata', own);
-  return eventText({
-    timestamp: time,
-    message: line,
-    project: labels.project,
-    metadata: metadata.toString(),
-  });
+function lineText(reader: JsonReader, labels: LokiLabels): string {
+  const [time, text, structuredMetadata] = parseLine(reader);
+  return eventText(lokiEvent(labels, { time, text, structuredMetadata }));
 }

@@ -1,7 +1,6 @@
 import { type BinaryReader, WireType } from '@bufbuild/protobuf/wire';
 import { EventLimitError } from '../ingest-error.ts';
-import { failTooManyFields } from '../json-decoder.ts';
-import { ATTRIBUTE_DEPTH_MAX, EVENT_FIELDS_MAX } from '../limits.ts';
+import { ATTRIBUTE_DEPTH_MAX } from '../limits.ts';
 import type { EventTexts } from './event-texts.ts';
 import { ObjectText } from './json-text.ts';
 import {
@@ -13,10 +12,11 @@ import {
   otlpEvent,
 } from './otlp-record.ts';
 import {
+  FIELD_SIZE,
   type Field,
+  FieldReader,
   mustBe,
   oneBuffer,
-  parseFields,
   parseMessage,
   parseMessages,
   stepsOf,
@@ -34,25 +34,16 @@ export const otlpProtobuf: WireFormat = {
   },
 };
 
-function isInvalidUtf8(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === INVALID_UTF8;
-}
-
-/** Bytes of the shortest field: a tag with a length or a value. */
-const FIELD_SIZE = 2;
-
-/** Node's error code of a strict UTF-8 decoder. */
-const INVALID_UTF8 = 'ERR_ENCODING_INVALID_ENCODED_DATA';
-
-/** Reads one request. Strings that are not UTF-8 are repaired one by one. */
+/** Reads one request. */
 class RequestReader {
   readonly #events: EventTexts;
+  /** Of the current record, resource or scope. */
+  readonly #fields: FieldReader;
   #readSize = 0;
-  /** Fields that the current record, resource or scope may still have. */
-  #fieldsLeft = 0;
 
   constructor(events: EventTexts) {
     this.#events = events;
+    this.#fields = new FieldReader(events);
   }
 
   *read(bytes: Uint8Array): Generator<number, void> {
@@ -100,7 +91,7 @@ class RequestReader {
   }
 
   #addRecord(bytes: Uint8Array, origin: OtlpOrigin): void {
-    this.#fieldsLeft = EVENT_FIELDS_MAX;
+    this.#fields.begin();
     try {
       this.#events.add(otlpEvent(this.#parseRecord(bytes), origin));
     } catch (error) {
@@ -110,14 +101,14 @@ class RequestReader {
   }
 
   #resourceAttributes(bytes: Uint8Array): OtlpAttributes | undefined {
-    this.#fieldsLeft = EVENT_FIELDS_MAX;
-    return this.#parseAttributes(this.#messages(bytes, 1), 1);
+    this.#fields.begin();
+    return this.#parseAttributes(this.#fields.messages(bytes, 1), 1);
   }
 
   #parseRecord(bytes: Uint8Array): OtlpRecord {
     const record: { -readonly [member in keyof OtlpRecord]: OtlpRecord[member] } = {};
     const attributes: Uint8Array[] = [];
-    for (const { field, type, reader } of this.#fields(bytes)) {
+    for (const { field, type, reader } of this.#fields.fields(bytes)) {
       switch (field) {
         case 1:
           record.timeUnixNano = parseTime(reader, type);
@@ -127,7 +118,7 @@ class RequestReader {
           record.severityNumber = reader.int32();
           break;
         case 3:
-          record.severityText = this.#parseText(reader, type);
+          record.severityText = this.#fields.text(reader, type);
           break;
         case 5:
           record.body = this.#parseAnyValue(parseMessage(reader, type), 1);
@@ -149,19 +140,19 @@ class RequestReader {
           record.observedTimeUnixNano = parseTime(reader, type);
           break;
         case 12:
-          record.eventName = this.#parseText(reader, type);
+          record.eventName = this.#fields.text(reader, type);
       }
     }
     return { ...record, attributes: this.#parseAttributes(attributes, 1) };
   }
 
   #parseScope(bytes: Uint8Array): string | undefined {
-    this.#fieldsLeft = EVENT_FIELDS_MAX;
+    this.#fields.begin();
     const scope = new ObjectText();
     const attributes: Uint8Array[] = [];
-    for (const { field, type, reader } of this.#fields(bytes)) {
-      if (field === 1) scope.add('name', JSON.stringify(this.#parseText(reader, type)));
-      else if (field === 2) scope.add('version', JSON.stringify(this.#parseText(reader, type)));
+    for (const { field, type, reader } of this.#fields.fields(bytes)) {
+      if (field === 1) scope.add('name', JSON.stringify(this.#fields.text(reader, type)));
+      else if (field === 2) scope.add('version', JSON.stringify(this.#fields.text(reader, type)));
       else if (field === 3) attributes.push(parseMessage(reader, type));
     }
     scope.add('attributes', this.#parseAttributes(attributes, 1)?.json);
@@ -174,8 +165,8 @@ class RequestReader {
     for (const pair of pairs) {
       let key = '';
       let value: OtlpValue = NULL_VALUE;
-      for (const { field, type, reader } of this.#fields(pair)) {
-        if (field === 1) key = this.#parseText(reader, type);
+      for (const { field, type, reader } of this.#fields.fields(pair)) {
+        if (field === 1) key = this.#fields.text(reader, type);
         else if (field === 2) value = this.#parseAnyValue(parseMessage(reader, type), level);
       }
       attributes.add(key, value);
@@ -189,9 +180,9 @@ class RequestReader {
       throw new Error(`values lie in at most ${ATTRIBUTE_DEPTH_MAX} levels of others`);
     }
     let value = NULL_VALUE;
-    for (const { field, type, reader } of this.#fields(bytes)) {
+    for (const { field, type, reader } of this.#fields.fields(bytes)) {
       if (field === 1) {
-        value = { json: JSON.stringify(this.#parseText(reader, type)), isText: true };
+        value = { json: JSON.stringify(this.#fields.text(reader, type)), isText: true };
         continue;
       }
       const json = this.#parseJson(field, { type, reader }, level);
@@ -217,50 +208,19 @@ class RequestReader {
         mustBe(type, WireType.Bit64);
         return numberJson(reader.double());
       case 5: {
-        const values = this.#messages(parseMessage(reader, type), 1);
+        const values = this.#fields.messages(parseMessage(reader, type), 1);
         return `[${values.map((value) => this.#parseAnyValue(value, level + 1).json).join(',')}]`;
       }
       case 6:
         return (
-          this.#parseAttributes(this.#messages(parseMessage(reader, type), 1), level + 1)?.json ??
-          '{}'
+          this.#parseAttributes(this.#fields.messages(parseMessage(reader, type), 1), level + 1)
+            ?.json ?? '{}'
         );
       case 7:
         return `"${Buffer.from(parseMessage(reader, type)).toString('base64')}"`;
       default:
         return undefined;
     }
-  }
-
-  /** The bytes of each message of one field. */
-  #messages(bytes: Uint8Array, wanted: number): readonly Uint8Array[] {
-    const found: Uint8Array[] = [];
-    for (const { field, type, reader } of this.#fields(bytes)) {
-      if (field === wanted) found.push(parseMessage(reader, type));
-    }
-    return found;
-  }
-
-  /** Yields each field of a message that is processed in one step, and counts them. */
-  *#fields(bytes: Uint8Array): Generator<Field, void> {
-    for (const field of parseFields(bytes)) {
-      if (--this.#fieldsLeft < 0) failTooManyFields();
-      yield field;
-    }
-  }
-
-  #parseText(reader: BinaryReader, type: WireType): string {
-    mustBe(type, WireType.LengthDelimited);
-    const { pos } = reader;
-    try {
-      // Strict until the first string that is not UTF-8, so that the request is known to need repair.
-      return reader.string(!this.#events.isRepaired);
-    } catch (error) {
-      if (!isInvalidUtf8(error)) throw error;
-    }
-    this.#events.isRepaired = true;
-    reader.pos = pos;
-    return reader.string();
   }
 }
 

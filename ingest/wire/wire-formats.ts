@@ -9,6 +9,7 @@ import { firehose } from './firehose.ts';
 import { gelf } from './gelf.ts';
 import { journalExport } from './journal-export.ts';
 import { logpush } from './logpush.ts';
+import { lokiProtobuf } from './loki-protobuf.ts';
 import { lokiPush } from './loki-push.ts';
 import {
   otlpDataPointsJson,
@@ -27,8 +28,8 @@ import type { WireFormat } from './wire-format.ts';
 const FORMATS: ReadonlyMap<string, WireFormat<unknown>> = new Map<string, WireFormat<unknown>>(
   Object.entries({
     ...{ cloudEvents, documents, documentLines, elasticsearchBulk, elixirLogger, logpush },
-    ...{ firehose, gelf, journalExport, lokiPush, otlpJson, otlpProtobuf, syslog, typecasts },
-    ...{ splunkEvents, splunkLines, datadogLogs, datadogLines },
+    ...{ firehose, gelf, journalExport, lokiProtobuf, lokiPush, otlpJson, otlpProtobuf, syslog },
+    ...{ typecasts, splunkEvents, splunkLines, datadogLogs, datadogLines },
     ...{ elasticsearchDocument },
     ...{ otlpSpansJson, otlpSpansProtobuf, otlpDataPointsJson, otlpDataPointsProtobuf },
   }),

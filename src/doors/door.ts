@@ -17,6 +17,7 @@ import type { Clock } from '../clock.ts';
 import type { ParameterTexts } from '../definition/parameters.ts';
 import { type RefusalCode, ServiceError } from '../errors.ts';
 import type { BodyReader } from '../http/body.ts';
+import type { BodyEncoding } from '../http/encoding/body-encoding.ts';
 import type { TellFailure } from '../http/failure.ts';
 import { readMediaType } from '../http/media-type.ts';
 import type { GuardedOperation, Route } from '../http/route.ts';
@@ -74,6 +75,8 @@ export type Door<Notes> = {
   readonly answers: OperationText['answers'];
   /** The accepted media types and their formats; a body without a media type has the first. */
   readonly formats: ReadonlyMap<string, WireFormat<Notes>>;
+  /** The encodings of bodies without `Content-Encoding`, by media type. */
+  readonly encodingsElse?: ReadonlyMap<string, BodyEncoding>;
   /**
    * The source if neither the URL nor a header names one: none; the one that the body names; or
    * that of the index in the path, else the default source.
@@ -127,7 +130,14 @@ export function doorHandler<Notes>(
   options: DoorOptions,
 ): GuardedOperation['handle'] {
   const { intake, bodies, clock, defaultSource, quotas, posts } = options;
-  const { formats, sourceElse, addressKeys, refusalCode, tellsRefusals = false } = door;
+  const {
+    formats,
+    encodingsElse,
+    sourceElse,
+    addressKeys,
+    refusalCode,
+    tellsRefusals = false,
+  } = door;
   const [firstType] = formats.keys();
   return async (request, response, { grant, query }) => {
     door.check?.(query);
@@ -144,7 +154,8 @@ export function doorHandler<Notes>(
       quotas?.check(grant);
       intake.check(source);
     };
-    const terms = { bytesMax: BODY_BYTES_MAX, tenant: toTenant(grant), check };
+    const encodingElse = encodingsElse?.get(type);
+    const terms = { bytesMax: BODY_BYTES_MAX, tenant: toTenant(grant), encodingElse, check };
     const posted = await bodies.use(request, response, terms, async (pieces, holdAnswer) => {
       const nowUs = clock.nowUs();
       const { headers } = request;

@@ -1,9 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Transform } from 'node:stream';
-import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib';
 import { DrainRate } from '../../engine/pool/drain-rate.ts';
 import type { Tenant } from '../../engine/pool/tenant-sets.ts';
-import { echo } from '../echo.ts';
 import { ServiceError } from '../errors.ts';
 import {
   BODIES_BYTES_MAX,
@@ -22,11 +19,11 @@ import {
   SMALL_BODIES_BYTES_MAX,
 } from '../limits.ts';
 import { ByteGate } from './byte-gate.ts';
+import { type BodyEncoding, parseBodyEncoding } from './encoding/body-encoding.ts';
+import { type InflateTerms, inflateBody, measureInflater } from './encoding/inflate-body.ts';
 import { FairBudget } from './fair-budget.ts';
 import { SecondTry } from './second-try.ts';
 import { WorkTurns } from './work-turns.ts';
-
-type Encoding = 'gzip' | 'deflate' | 'br';
 
 /** The bytes of a body in pieces. */
 export type Body = readonly Buffer[];
@@ -38,9 +35,6 @@ export type Body = readonly Buffer[];
  */
 export type HoldAnswer = (answerBytes: number) => void;
 
-/** Bytes that are decompressed at a time: each chunk is passed to another thread. */
-const INFLATE_CHUNK_SIZE = 128 * 1024;
-
 /** Where the last whole event of some bytes ends, zero if none is whole. */
 type FindEnd = (bytes: Buffer) => number;
 
@@ -48,6 +42,8 @@ type FindEnd = (bytes: Buffer) => number;
 export type BodyTerms = {
   readonly bytesMax: number;
   readonly tenant: Tenant;
+  /** The encoding of a body without `Content-Encoding`. */
+  readonly encodingElse?: BodyEncoding | undefined;
   /** Throws if no body can be used at present. */
   readonly check?: () => void;
 };
@@ -124,10 +120,11 @@ export class BodyReader {
   async use<T>(
     request: IncomingMessage,
     response: ServerResponse,
-    { bytesMax, tenant, check }: BodyTerms,
+    { bytesMax, tenant, encodingElse, check }: BodyTerms,
     work: (body: Body, holdAnswer: HoldAnswer) => Promise<T>,
   ): Promise<T> {
-    const encoding = parseEncoding(request);
+    const { 'content-encoding': header } = request.headers;
+    const encoding = header === undefined ? encodingElse : parseBodyEncoding(header);
     const wireBytesMax = encoding === undefined ? bytesMax : BODY_WIRE_BYTES_MAX;
     const toldBytes = Number(request.headers['content-length'] ?? 0);
     if (toldBytes > wireBytesMax) throw tooLarge(bytesMax);
@@ -156,15 +153,13 @@ export class BodyReader {
       });
       if (encoding === undefined) return await this.#workOn(arrived, tenant, begin);
       let size = 0;
-      const inflated = await this.#inflate(
-        Buffer.concat(arrived),
-        { encoding, tenant },
-        (bytes) => {
-          size += bytes;
-          if (size > bytesMax) throw tooLarge(bytesMax);
-          hold(bytes);
-        },
-      );
+      const admit = (bytes: number): void => {
+        size += bytes;
+        if (size > bytesMax) throw tooLarge(bytesMax);
+        hold(bytes);
+      };
+      const terms = { encoding, bytesMax, admit };
+      const inflated = await this.#inflate(Buffer.concat(arrived), tenant, terms);
       return await this.#workOn(inflated, tenant, begin);
     } finally {
       if (isHeldForAnswer && !response.destroyed) response.once('close', release);
@@ -186,7 +181,7 @@ export class BodyReader {
     { bytesMax, tenant, check, findEnd }: BodyTerms & { readonly findEnd: FindEnd },
     work: (part: Body) => Promise<void>,
   ): Promise<void> {
-    const encoding = parseEncoding(request);
+    const encoding = parseBodyEncoding(request.headers['content-encoding'] ?? '');
     if (encoding !== undefined) {
       throw new ServiceError(
         'unsupported_encoding',
@@ -223,15 +218,11 @@ export class BodyReader {
   }
 
   /** Decompresses a body when there is room for the state. */
-  async #inflate(
-    body: Buffer,
-    { encoding, tenant }: { readonly encoding: Encoding; readonly tenant: Tenant },
-    admit: (chunkBytes: number) => void,
-  ): Promise<Body> {
-    const inflaterBytes = measureInflater(encoding, body);
+  async #inflate(body: Buffer, tenant: Tenant, terms: InflateTerms): Promise<Body> {
+    const inflaterBytes = measureInflater(terms.encoding, body);
     await this.#inflaters.enter(inflaterBytes, tenant);
     try {
-      return await inflateBody(body, encoding, admit);
+      return await inflateBody(body, terms);
     } finally {
       this.#inflaters.leave(inflaterBytes, tenant);
     }
@@ -351,26 +342,6 @@ class Discards {
 
 const DISCARDS = new Discards();
 
-function parseEncoding(request: IncomingMessage): Encoding | undefined {
-  const header = request.headers['content-encoding'];
-  const encodings = (header ?? '')
-    .toLowerCase()
-    .split(',')
-    .map((encoding) => encoding.trim())
-    .filter((encoding) => encoding !== '' && encoding !== 'identity');
-  const [encoding] = encodings;
-  if (encoding === undefined) return undefined;
-  if (encodings.length === 1) {
-    // Another name of gzip (RFC 9110 §8.4.1.3).
-    if (encoding === 'gzip' || encoding === 'x-gzip') return 'gzip';
-    if (encoding === 'deflate' || encoding === 'br') return encoding;
-  }
-  throw new ServiceError(
-    'unsupported_encoding',
-    `Content-Encoding must be one of gzip, deflate, br or identity; got ${echo(header ?? '')}`,
-  );
-}
-
 function sendContinue(request: IncomingMessage, response: ServerResponse): void {
   if (request.headers.expect === undefined) return;
   response.writeContinue();
@@ -427,95 +398,6 @@ function collect(request: IncomingMessage, admit: (wireBytes: number) => void): 
 
 function endedTooSoon(): ServiceError {
   return new ServiceError('invalid_body', 'the connection ended before the body did');
-}
-
-/**
- * Decompresses a body. `admit` gets the bytes of each chunk before the next one, and throws to stop: a thousand small
- * bodies could decompress to gigabytes.
- */
-async function inflateBody(
-  body: Buffer,
-  encoding: Encoding,
-  admit: (chunkBytes: number) => void,
-): Promise<Body> {
-  const inflater = createInflater(encoding, body);
-  try {
-    const chunks = await inflatedChunks(inflater, body, admit);
-    const rest = body.subarray(inflater.bytesWritten);
-    // Events after the end would be acknowledged and lost. Zeros after gzip are usual padding.
-    const isPadding = encoding === 'gzip' && areZeros(rest);
-    if (rest.length > 0 && !isPadding) throw new Error(`${rest.length} bytes follow its end`);
-    return chunks;
-  } catch (cause) {
-    if (cause instanceof ServiceError) throw cause;
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    const message = `the body is not whole ${encoding}, as Content-Encoding says: ${reason}`;
-    throw new ServiceError('invalid_body', message, { cause });
-  }
-}
-
-/** All bytes equal the first if each equals the next: one comparison of memory replaces a loop over bytes. */
-function areZeros(bytes: Buffer): boolean {
-  return bytes[0] === 0 && bytes.subarray(1).equals(bytes.subarray(0, -1));
-}
-
-function inflatedChunks(
-  inflater: Inflater,
-  body: Buffer,
-  admit: (chunkBytes: number) => void,
-): Promise<Body> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    inflater.on('error', reject);
-    inflater.on('end', () => resolve(chunks));
-    inflater.on('data', (chunk: Buffer) => {
-      try {
-        admit(chunk.length);
-        chunks.push(chunk);
-      } catch (error) {
-        inflater.destroy();
-        reject(error);
-      }
-    });
-    inflater.end(body);
-  });
-}
-
-/** `bytesWritten` counts the compressed bytes that it has read. */
-type Inflater = Transform & { readonly bytesWritten: number };
-
-function createInflater(encoding: Encoding, body: Buffer): Inflater {
-  const options = { chunkSize: INFLATE_CHUNK_SIZE };
-  if (encoding === 'gzip') return createGunzip(options);
-  if (encoding === 'br') return createBrotliDecompress(options);
-  return hasZlibHeader(body) ? createInflate(options) : createInflateRaw(options);
-}
-
-/**
- * `deflate` means the zlib format (RFC 9110 §8.4.1.2), but some senders omit its header of two bytes: the low half of
- * the first is 8, and both together are a multiple of 31 (RFC 1950 §2.2).
- */
-function hasZlibHeader(body: Buffer): boolean {
-  return body.length >= 2 && (body.readUInt8(0) & 15) === 8 && body.readUInt16BE(0) % 31 === 0;
-}
-
-/**
- * Bytes of memory for decompression, without its output: the window and the next chunk. Deflate has a window of 32 KiB
- * and some KiB of tables (zlib's `inflate.h`). Brotli's first bits give the size of its window.
- */
-function measureInflater(encoding: Encoding, body: Buffer): number {
-  const windowBytes = encoding === 'br' ? 2 ** brotliWindowBits(body[0] ?? 0) : 64 * 1024;
-  return windowBytes + INFLATE_CHUNK_SIZE;
-}
-
-/** WBITS of RFC 7932, §9.1: the window has 2^WBITS - 16 bytes. */
-function brotliWindowBits(firstByte: number): number {
-  if ((firstByte & 1) === 0) return 16;
-  const long = (firstByte >> 1) & 7;
-  if (long !== 0) return 17 + long;
-  const short = (firstByte >> 4) & 7;
-  // 1 denotes large windows, another format, which is refused.
-  return short === 0 ? 17 : 8 + short;
 }
 
 function tooLarge(bytesMax: number): ServiceError {

@@ -1,4 +1,5 @@
 import { must } from '../../engine/assert.ts';
+import { BODY_ENCODING_NAMES } from '../http/encoding/body-encoding.ts';
 import { METHODS, type Method, type Operation, type Route } from '../http/route.ts';
 import { type Answers, mergeAnswers, type ResponseComponents } from './answers.ts';
 import { type FailureForm, failureAnswers, listCodes, unreadAnswers } from './failures.ts';
@@ -86,7 +87,7 @@ const CONTENT_ENCODING: ParameterText = {
   name: 'Content-Encoding',
   in: 'header',
   description: 'The compression of the body',
-  schema: { type: 'string', enum: ['identity', 'gzip', 'deflate', 'br'] },
+  schema: { type: 'string', enum: ['identity', ...BODY_ENCODING_NAMES] },
 };
 
 function pathParameters({ path, pathParameters: texts = {} }: Route): readonly Json[] {

@@ -12,12 +12,14 @@ import zlib, {
   gzipSync,
 } from 'node:zlib';
 import fc from 'fast-check';
-import { WIDE_BROTLI } from '../../bench/workload/hostile-posts.ts';
+import { compress } from 'snappyjs';
+import { WIDE_BROTLI } from '../../bench/workload/hostile-packings.ts';
 import { NO_TENANT } from '../../engine/pool/tenant-sets.ts';
 import { BODY_BYTES_MAX } from '../../ingest/limits.ts';
 import { BodyReader } from '../../src/http/body.ts';
 import { type Answer, post, type TestApp, withApp } from '../src/harness.ts';
 import { runsOf } from '../support/budget.ts';
+import { zstdFrame } from '../support/zstd-frame.ts';
 
 const LOGS = '/api/logs?source_name=postgres.logs';
 
@@ -38,6 +40,8 @@ const CODINGS: readonly (readonly [name: string, pack: (body: Buffer) => Buffer]
   ['deflate', deflateSync],
   ['deflate', deflateRawSync],
   ['br', (body) => brotliCompressSync(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } })],
+  ['zstd', (body) => zstdFrame(body)],
+  ['snappy', (body) => Buffer.from(compress(body))],
 ];
 
 test('a body that decompresses beyond the limit is refused, by a byte or by four times', async () => {
@@ -115,7 +119,7 @@ test('bodies that grow at once are refused when there is no room for all, and th
 test('bytes that are not compressed data are refused', async () => {
   await withApp({}, async (app) => {
     const bytes = fc.uint8Array({ minLength: 1, maxLength: 200 });
-    const coding = fc.constantFrom('gzip', 'deflate', 'br');
+    const coding = fc.constantFrom('gzip', 'deflate', 'br', 'zstd', 'snappy');
     await fc.assert(
       fc.asyncProperty(coding, bytes, async (name, body) => {
         const { status } = await send(app, name, Buffer.from(body));

@@ -12,10 +12,12 @@ import { PostedService } from './posted-service.ts';
 import { rsyslog } from './rsyslog.ts';
 import { eventName, eventNames } from './sender.ts';
 import { syslogNg } from './syslog-ng.ts';
+import { winstonLoki } from './winston-loki.ts';
 
 const SENDERS = [
   pinoLogflare,
   pinoLoki,
+  winstonLoki,
   pinoElasticsearch,
   elasticsearch,
   otlpJson,

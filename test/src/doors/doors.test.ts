@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { compress } from 'snappyjs';
 import { ACTION_ECHO_LENGTH_MAX, BULK_ACTIONS_MAX } from '../../../ingest/limits.ts';
 import { BUILT_IN_SOURCES } from '../../../ingest/source.ts';
 import { LOG_PATHS } from '../../../src/doors/doors.ts';
 import { LOGFLARE_DOORS } from '../../../src/doors/logflare-doors.ts';
 import { ServiceError } from '../../../src/errors.ts';
 import type { LogIntake } from '../../../src/store/log-intake.ts';
+import { lokiPushBytes } from '../../support/loki-push.ts';
 import {
   ask,
   askRaw,
@@ -52,6 +55,36 @@ function strictIntake(stored: Stored[], error?: ServiceError): LogIntake {
     },
   };
 }
+
+test('a push of Loki in protobuf is Snappy, whether its header says so or not', async () => {
+  const lines = [{ seconds: 1_768_478_100n, nanos: 5000, line: 'a', metadata: { trace_id: 't' } }];
+  const body = lokiPushBytes([{ labels: '{app="shop", project="alpha"}', lines }]);
+  const type = { 'Content-Type': 'application/x-protobuf' };
+  await withApp({}, async (app) => {
+    const block = Buffer.from(compress(body));
+    for (const headers of [type, { ...type, 'Content-Encoding': 'snappy' }]) {
+      assert.equal((await post(app, '/loki/api/v1/push', block, headers)).status, 204);
+    }
+    const gzip = { ...type, 'Content-Encoding': 'gzip' };
+    assert.equal((await post(app, '/loki/api/v1/push', gzipSync(body), gzip)).status, 204);
+    const event = {
+      timestamp: '1768478100000005000',
+      event_message: 'a',
+      project: 'alpha',
+      metadata: {
+        labels: { app: 'shop', project: 'alpha' },
+        structured_metadata: { trace_id: 't' },
+      },
+    };
+    assert.deepEqual(
+      app.stored.map(({ events }) => events),
+      [[event], [event], [event]],
+    );
+    const { status, json } = await post(app, '/loki/api/v1/push', Buffer.from(body), type);
+    assert.equal(status, 400);
+    assert.match(json.error.message, /the body is not whole snappy/);
+  });
+});
 
 test('each receiver stores in the named source, or in the default one if its protocol has none', async () => {
   await withApp({}, async (app) => {

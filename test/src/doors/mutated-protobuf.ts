@@ -32,6 +32,27 @@ export function logsRequest(): Field[] {
   return [{ number: 1, value: [resource, scopeLogs] }];
 }
 
+/** A push of Loki with two lines of everything that is read. */
+export function lokiRequest(): Field[] {
+  const text = (number: number, value: string): Field => ({ number, value: Buffer.from(value) });
+  const line = (message: string): Field => ({
+    number: 2,
+    value: [
+      {
+        number: 1,
+        value: [
+          { number: 1, value: 1_768_478_100n },
+          { number: 2, value: 5n },
+        ],
+      },
+      text(2, message),
+      { number: 3, value: [text(1, 'trace_id'), text(2, 'x')] },
+    ],
+  });
+  const labels = text(1, '{app="shop", project="alpha"}');
+  return [{ number: 1, value: [labels, line('a'), line('b'), { number: 3, value: 7n }] }];
+}
+
 export function encode(fields: readonly Field[]): Uint8Array {
   const writer = new BinaryWriter();
   for (const { number, value } of fields) {

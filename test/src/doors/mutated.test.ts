@@ -6,7 +6,7 @@ import { runsOf } from '../../support/budget.ts';
 import type { HttpAnswer } from '../../support/http-client.ts';
 import { ServiceUnderTest } from '../../support/service-under-test.ts';
 import { bytesOf, type Choice, type Json, mutate, readJson } from './mutated-json.ts';
-import { encode, logsRequest, mutateFields } from './mutated-protobuf.ts';
+import { encode, logsRequest, lokiRequest, mutateFields } from './mutated-protobuf.ts';
 import { eventCounts, firehoseDelivery, postTo, RECEIVERS, type Receiver } from './receivers.ts';
 
 /** The documented statuses of posts, by path. */
@@ -178,16 +178,23 @@ for (const receiver of RECEIVERS.filter(({ isStream }) => isStream)) {
   });
 }
 
-test('/v1/logs stores or refuses each record of mutated protobuf', async () => {
-  const receiver = must(RECEIVERS.find(({ type }) => type === 'application/x-protobuf'));
-  await check(receiver, Buffer.from(encode(logsRequest())), 2);
-  const property = fc.asyncProperty(choices, cuts, async (changes, cut) => {
-    const request = logsRequest();
-    for (const change of changes) mutateFields(request, change);
-    await check(receiver, cutOff(Buffer.from(encode(request)), cut), undefined);
+const MESSAGES = new Map([
+  ['/v1/logs', logsRequest],
+  ['/loki/api/v1/push', lokiRequest],
+]);
+
+for (const receiver of RECEIVERS.filter(({ type }) => type === 'application/x-protobuf')) {
+  test(`${receiver.path} stores or refuses each event of mutated protobuf`, async () => {
+    const make = must(MESSAGES.get(receiver.path));
+    await check(receiver, Buffer.from(encode(make())), 2);
+    const property = fc.asyncProperty(choices, cuts, async (changes, cut) => {
+      const request = make();
+      for (const change of changes) mutateFields(request, change);
+      await check(receiver, cutOff(Buffer.from(encode(request)), cut), undefined);
+    });
+    await fc.assert(property, { numRuns: runsOf(300) });
   });
-  await fc.assert(property, { numRuns: runsOf(300) });
-});
+}
 
 test('/firehose stores or refuses each event of a mutated delivery and of mutated records', async () => {
   const { body, ...receiver } = must(RECEIVERS.find(({ path }) => path === '/firehose'));

@@ -1,5 +1,6 @@
 import { must } from '../../../engine/assert.ts';
 import type { HttpAnswer } from '../../support/http-client.ts';
+import { lokiPushBytes } from '../../support/loki-push.ts';
 import type { ServiceUnderTest } from '../../support/service-under-test.ts';
 
 /** A receiver with one of its formats, and a body of two events that it accepts. */
@@ -17,6 +18,8 @@ export type Receiver = {
   readonly enclose?: (body: Uint8Array) => Uint8Array;
   /** Whether the body is JSON values one after another; this one has a value in each line. */
   readonly isStream?: true;
+  /** Headers beside the type. */
+  readonly headers?: Readonly<Record<string, string>>;
 };
 
 /** A syslog message for a frame with a length prefix. */
@@ -85,6 +88,23 @@ export const RECEIVERS: readonly Receiver[] = [
     path: '/upload',
     type: 'application/vnd.fdo.journal',
     body: '__REALTIME_TIMESTAMP=1768478100000000\nMESSAGE=Qa\n\nMESSAGE\n\x02\0\0\0\0\0\0\0Qb\n\n',
+  },
+  {
+    path: '/loki/api/v1/push',
+    type: 'application/x-protobuf',
+    // Without it, a body is Snappy.
+    headers: { 'Content-Encoding': 'identity' },
+    body: Buffer.from(
+      lokiPushBytes([
+        {
+          labels: '{Qk="Qv"}',
+          lines: [
+            { seconds: 1_768_478_100n, line: 'Qa' },
+            { seconds: 1_768_478_101n, line: 'b' },
+          ],
+        },
+      ]),
+    ),
   },
   {
     path: '/_bulk',
@@ -181,11 +201,12 @@ export function warningsOf({ headers }: HttpAnswer): string | undefined {
 /** Posts a body to a receiver. */
 export function postTo(
   service: ServiceUnderTest,
-  { path, type, enclose }: Receiver,
+  { path, type, headers, enclose }: Receiver,
   body: string | Uint8Array,
 ): Promise<HttpAnswer> {
   const whole = enclose?.(Buffer.from(body)) ?? body;
   return service.ask('POST', `${path}?source_name=gotrue.logs.prod`, whole, {
     'Content-Type': type,
+    ...headers,
   });
 }

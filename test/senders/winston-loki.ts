@@ -1,0 +1,22 @@
+import assert from 'node:assert/strict';
+import { uncompress } from 'snappyjs';
+import { documentedOptions } from './documented-sender.ts';
+import { missingPackages, packageVersion, startNodeProgram } from './node-program.ts';
+import { eventNames, type Sender } from './sender.ts';
+
+/** It posts protobuf, compressed with Snappy, and repeats what was refused. */
+export const winstonLoki: Sender = {
+  name: 'winston-loki',
+  version: () => packageVersion('winston-loki'),
+  missing: missingPackages,
+  keeps: 'everything',
+  start: (target) =>
+    startNodeProgram('winston-loki', target, documentedOptions('winston-loki', target)),
+  acknowledged: ({ status, requestBody }) =>
+    status === 204 ? eventNames(Buffer.from(uncompress(requestBody))) : [],
+  arrives: ({ event_message, project, metadata }) => {
+    assert.match(event_message, / was made \{"level":"info","order":7\}$/);
+    assert.equal(project, 'alpha');
+    assert.equal(metadata[0].labels[0].level, 'info');
+  },
+};
