@@ -17,11 +17,9 @@ import { mayFailForMemo, ordersOf } from '../memo/coverage.ts';
 import { partialSize } from '../memo/partial-size.ts';
 import type { PreparedStates } from '../memo/prepare-states.ts';
 import type { SentPartial } from '../memo/sent-partial.ts';
-import { addScanCounters, newScanCounters } from '../operator/scan.ts';
 import type { Column } from '../plan/expression.ts';
 import { breakerOf, type PhysicalPlan } from '../plan/physical-plan.ts';
 import type { SentTemplate } from '../plan/plan-memo.ts';
-import { combineProfiles } from '../plan/plan-profile.ts';
 import { QueryError } from '../query-error.ts';
 import { giveBack } from './answer-block.ts';
 import {
@@ -40,21 +38,21 @@ import { PoolCounters, type PoolStats } from './pool-stats.ts';
 import { QueryTasks } from './query-tasks.ts';
 import { RunCosts } from './run-costs.ts';
 import type { RunProgress } from './run-progress.ts';
+import { statsOfAll } from './run-stats.ts';
 import { SegmentTasks } from './segment-tasks.ts';
-import {
-  type DivideTask,
-  type DoneAnswer,
-  type FieldsTask,
-  type MergeTask,
-  type PackTask,
-  type PartialAnswer,
-  type QueryPart,
-  type RowsAnswer,
-  type RunAnswer,
-  type SealTask,
-  type StatesTask,
-  type TaskStats,
-  taskStatsOf,
+import type {
+  DivideTask,
+  DoneAnswer,
+  FieldsTask,
+  MergeTask,
+  PackTask,
+  PartialAnswer,
+  QueryPart,
+  RowsAnswer,
+  RunAnswer,
+  SealTask,
+  StatesTask,
+  TaskStats,
 } from './task.ts';
 import { TaskScheduler } from './task-scheduler.ts';
 import { newTaskSignal } from './task-signal.ts';
@@ -590,15 +588,4 @@ function rowsOf(answer: DoneAnswer): RowsAnswer {
 function partialOf(answer: DoneAnswer): PartialAnswer {
   assert(answer.kind === 'partial', 'a fragment task answers with a partial state');
   return answer;
-}
-
-/** Of a query in fragments, which ran side by side: it took as long as its longest, and the finish. */
-function statsOfAll(fragments: readonly TaskStats[], finish: TaskStats): TaskStats {
-  const counters = newScanCounters();
-  for (const stats of [...fragments, finish]) addScanCounters(counters, stats);
-  const runMs = finish.runMs + Math.max(0, ...fragments.map((stats) => stats.runMs));
-  const { profile } = finish;
-  if (profile === undefined) return taskStatsOf(counters, runMs);
-  const profiles = fragments.map((stats) => must(stats.profile, 'each fragment is profiled'));
-  return taskStatsOf(counters, runMs, combineProfiles(profiles, profile));
 }

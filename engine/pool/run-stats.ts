@@ -1,5 +1,8 @@
+import { must } from '../assert.ts';
+import { addScanCounters, newScanCounters } from '../operator/scan.ts';
+import { combineProfiles } from '../plan/plan-profile.ts';
 import type { Waited } from './job.ts';
-import type { TaskStats } from './task.ts';
+import { type TaskStats, taskStatsOf } from './task.ts';
 
 /** What a run did, and how long each part of it took. */
 export type RunStats = Omit<TaskStats, 'profile'> & {
@@ -27,4 +30,15 @@ export function runStatsOf(
     queueMs: main.queueMs,
     waited: main.waited,
   };
+}
+
+/** Of a query in fragments, which ran side by side: it took as long as its longest, and the finish. */
+export function statsOfAll(fragments: readonly TaskStats[], finish: TaskStats): TaskStats {
+  const counters = newScanCounters();
+  for (const stats of [...fragments, finish]) addScanCounters(counters, stats);
+  const runMs = finish.runMs + Math.max(0, ...fragments.map((stats) => stats.runMs));
+  const { profile } = finish;
+  if (profile === undefined) return taskStatsOf(counters, runMs);
+  const profiles = fragments.map((stats) => must(stats.profile, 'each fragment is profiled'));
+  return taskStatsOf(counters, runMs, combineProfiles(profiles, profile));
 }

@@ -36,6 +36,7 @@ export function journalRoute(options: DoorOptions, ended: Route['ended']): Route
     summary: 'Store entries of the systemd journal',
     body: {
       isRequired: false,
+      isPlain: true,
       content: {
         [JOURNAL_TYPE]: {
           schema: STRING,

@@ -40,6 +40,8 @@ export type BodyText = {
   readonly isRequired: boolean;
   readonly description?: string;
   readonly content: MediaTexts;
+  /** Whether it may not be compressed. */
+  readonly isPlain?: boolean;
 };
 
 /** An answer that is not one of the failures of every operation. */

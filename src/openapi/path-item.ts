@@ -74,7 +74,9 @@ function tell(method: Method, operation: Operation, route: Route, { failureForm 
     tag,
     parameters: [
       ...pathParameters(route),
-      ...[...parameters, ...(isBodyTold ? [CONTENT_ENCODING] : [])].map(parameterObject),
+      ...[...parameters, ...(isBodyTold && body.isPlain !== true ? [CONTENT_ENCODING] : [])].map(
+        parameterObject,
+      ),
     ],
     body: isBodyTold ? body : undefined,
     answers: mergeAnswers(mergeAnswers(successes, failures), unreadAnswers(failureForm)),
