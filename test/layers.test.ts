@@ -41,6 +41,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   piscina: ['engine/pool/'],
   'prom-client': ['src/'],
   re2js: ['engine/function/'],
+  zstddec: ['src/http/encoding/'],
 };
 
 const ENGINE = filesBelow('engine', '.ts');

@@ -117,7 +117,7 @@ function addParameter(random: Random, request: RandomRequest, parameter: Paramet
 
 /** A text that the schema takes. */
 function textFor(random: Random, name: string, schema: Readonly<Record<string, unknown>>): string {
-  const { anyOf: among, enum: listed, type, format } = schema;
+  const { anyOf: among, enum: listed, type, format, minimum } = schema;
   if (Array.isArray(among)) return textFor(random, name, among[0]);
   if (name === 'explain') return 'false';
   if (name === 'sql') return 'SELECT 1 AS one';
@@ -125,7 +125,7 @@ function textFor(random: Random, name: string, schema: Readonly<Record<string, u
   if (name === 'after') return String(random.below(100));
   if (Array.isArray(listed)) return String(random.pick(listed));
   if (format === 'date-time') return '2026-01-15T11:00:00Z';
-  if (type === 'integer') return String(random.below(100));
+  if (type === 'integer') return String(Number(minimum ?? 0) + random.below(100));
   if (type === 'number') return String(random.below(100) / 8);
   if (type === 'boolean') return random.pick(['true', 'false']);
   return random.pick(['alpha', 'beta', 'gamma']);
@@ -161,7 +161,8 @@ function addBody(random: Random, request: RandomRequest, { object }: DocumentedO
   const [type, { example }] = random.pick(examples);
   request.headers.push(['Content-Type', type]);
   const bytes = Buffer.from(typeof example === 'string' ? example : named(random, example));
-  const [encoding, encode] = random.pick(ENCODINGS);
+  const mayBePacked = object.parameters?.some(({ name }) => name === 'Content-Encoding') === true;
+  const [encoding, encode] = mayBePacked ? random.pick(ENCODINGS) : ENCODINGS[0]!;
   if (encoding !== '') request.headers.push(['Content-Encoding', encoding]);
   request.body = encode(bytes);
 }

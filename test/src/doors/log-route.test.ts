@@ -214,7 +214,7 @@ test('gzip with several members, or with zeros after it, is read whole', async (
 
 test('an unknown encoding, or two encodings, are 415', async () => {
   await withApp({}, async (app) => {
-    for (const encoding of ['x-bogus', 'gzip, br', 'zstd']) {
+    for (const encoding of ['x-bogus', 'gzip, br', 'compress']) {
       const answer = await post(app, LOGS, EVENT, { 'Content-Encoding': encoding });
       assert.equal(answer.status, 415);
       assert.equal(answer.json.error.code, 'unsupported_encoding');

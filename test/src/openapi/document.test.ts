@@ -190,6 +190,7 @@ test('parameters have their types, defaults and listed values, and names to fall
       ['sql', false, { type: 'string' }],
       ['explain', false, { type: 'string', enum: ['true', 'false'] }],
       ['columns', false, { type: 'string', enum: ['true', 'false'] }],
+      ['Weir-Query-Id', false, { type: 'string', pattern: '^[A-Za-z0-9_-]{8,64}$' }],
       ['If-None-Match', false, { type: 'string' }],
     ],
   );
