@@ -37,6 +37,9 @@ export const GROUP_ORDER: OrderDirection = { descending: false, nullsFirst: true
 /** Groups finished between two checkpoints: a thousand quantiles of each take some milliseconds. */
 const CHECKPOINT_GROUPS = 16;
 
+/** Groups of a state from which combining it comes to checkpoints; to come to one takes as long as some dozen groups. */
+const CHECKPOINT_COMBINED_MIN = 4_096;
+
 /** What one sink knows, fit for `postMessage`; another of the same query takes it in. */
 export type AggregatePartial = {
   readonly keys: GroupKeys;
@@ -125,14 +128,14 @@ export class AggregateSink implements Sink {
       const groups = all[at]!.map((group) => (group === UNWANTED ? size : group));
       for (const [index, state] of this.#states.entries()) {
         state.combine(states[index], groups, isSome ? size + 1 : size);
-        this.#options.checkpoint?.();
+        this.#checkpointFor(groups.length)?.();
       }
     }
   }
 
   /** Our group for each of theirs. */
   #combineKeys({ keys, wanted }: AggregatePartial): Int32Array {
-    const { checkpoint } = this.#options;
+    const checkpoint = this.#checkpointFor(keys.size);
     if (wanted === undefined) return this.#table.combine(keys, checkpoint);
     const ours = this.#table.combine(selectedKeys(keys, wanted), checkpoint);
     const groups = carvedInt32(keys.size).fill(UNWANTED);
@@ -140,6 +143,11 @@ export class AggregateSink implements Sink {
       if (wanted[group] === 1) groups[group] = ours[next++]!;
     }
     return groups;
+  }
+
+  /** `undefined` for a state of few groups. */
+  #checkpointFor(groupCount: number): Checkpoint | undefined {
+    return groupCount < CHECKPOINT_COMBINED_MIN ? undefined : this.#options.checkpoint;
   }
 
   /** One row a group: the keys, then the aggregates, in one chunk of any length. */

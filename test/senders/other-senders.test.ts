@@ -7,8 +7,10 @@ import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
+import { compress } from 'snappyjs';
 import { must } from '../../engine/assert.ts';
 import { pageAt } from '../readme/page.ts';
+import { lokiPushBytes } from '../support/loki-push.ts';
 import { ServiceUnderTest, TOKEN } from '../support/service-under-test.ts';
 import type { Row } from './sender.ts';
 
@@ -25,6 +27,8 @@ type Post = {
   /** With one record of this message. */
   readonly body: (message: string) => string | Uint8Array;
   readonly metadata: object;
+  /** Whether the body is compressed with Snappy, which no header says; with gzip unless given. */
+  readonly isSnappy?: true;
   /** The project, if it is not that of the documents, and the time, if the sender cuts it off. */
   readonly project?: null;
   readonly timestampUs?: number;
@@ -78,16 +82,20 @@ const POSTS: readonly Post[] = [
   },
   {
     sender: 'Alloy',
-    mark: 'otelcol.exporter.otlphttp "',
-    path: /endpoint = "http:\/\/127\.0\.0\.1:4000(\/?)"/,
-    suffix: '/v1/logs',
-    headers: { ...OTLP_HEADERS, 'User-Agent': 'Alloy/1.16.0 (linux/amd64)' },
-    body: (message) =>
-      otlpRequest(message, {
-        resource: {},
-        attributes: { project: 'alpha', 'loki.attribute.labels': 'project' },
-      }),
-    metadata: [{ attributes: [{ project: 'alpha', 'loki.attribute.labels': 'project' }] }],
+    mark: 'loki.write "',
+    path: /url += "http:\/\/127\.0\.0\.1:4000([^"]*)"/,
+    suffix: '',
+    headers: {
+      'Content-Type': 'application/x-protobuf',
+      'User-Agent': 'Alloy/1.16.0 (linux/amd64)',
+    },
+    isSnappy: true,
+    body: (message) => {
+      const [seconds, nanos] = [TIME_NS / 1_000_000_000n, Number(TIME_NS % 1_000_000_000n)];
+      const lines = [{ seconds, nanos, line: message }];
+      return lokiPushBytes([{ labels: '{project="alpha"}', lines }]);
+    },
+    metadata: [{ labels: [{ project: 'alpha' }] }],
   },
   {
     sender: 'Docker',
@@ -182,15 +190,17 @@ before(async () => {
 after(() => service.stop());
 
 for (const { sender, mark, path, suffix, headers, body, metadata, ...own } of POSTS) {
-  const { project = 'alpha', timestampUs = TIME_US } = own;
+  const { project = 'alpha', timestampUs = TIME_US, isSnappy = false } = own;
   test(`what ${sender} posts as docs/ingest.md configures it is stored`, async () => {
     const configuration = documented(mark);
     const found = must(path.exec(configuration), `a path in ${configuration}`);
     const message = `order of ${sender}`;
-    const answer = await service.ask('POST', `${found[1]}${suffix}`, gzipSync(body(message)), {
+    const whole = Buffer.from(body(message));
+    const packed = isSnappy ? Buffer.from(compress(whole)) : gzipSync(whole);
+    const answer = await service.ask('POST', `${found[1]}${suffix}`, packed, {
       ...headers,
       ...tokenAndSource(configuration),
-      'Content-Encoding': 'gzip',
+      ...(!isSnappy && { 'Content-Encoding': 'gzip' }),
     });
     assert.equal(Math.trunc(answer.status / 100), 2, answer.text);
     assert.deepEqual(await rowsWith(message), [

@@ -3,7 +3,15 @@ import { unreachable } from '../../../engine/assert.ts';
 import { ServiceError } from '../../errors.ts';
 import type { BodyEncoding } from './body-encoding.ts';
 import { inflateSnappy } from './snappy.ts';
-import { createZstdInflater, type Inflater, inflateZstd, ZSTD_STATE_BYTES } from './zstd.ts';
+import {
+  createZstdInflater,
+  hasZstd,
+  type Inflater,
+  inflateZstd,
+  skipFrames,
+  ZSTD_FRAMES_MAX,
+  ZSTD_STATE_BYTES,
+} from './zstd.ts';
 
 /** Bytes that are decompressed at a time: each chunk is passed to another thread. */
 const INFLATE_CHUNK_SIZE = 128 * 1024;
@@ -41,13 +49,31 @@ async function inflate(
   { encoding, bytesMax, admit }: InflateTerms,
 ): Promise<readonly Buffer[]> {
   if (encoding === 'snappy') return await inflateSnappy(body, admit);
+  if (encoding === 'zstd') {
+    return hasZstd ? await inflateFrames(body, admit) : [await inflateZstd(body, bytesMax, admit)];
+  }
   const inflater = createInflater(encoding, body);
-  if (inflater === undefined) return [await inflateZstd(body, bytesMax, admit)];
   const parts = await inflatedParts(inflater, body, admit);
   const rest = body.subarray(inflater.bytesWritten);
   // Events after the end would be acknowledged and lost. Zeros after gzip are usual padding.
   const isPadding = encoding === 'gzip' && areZeros(rest);
   if (rest.length > 0 && !isPadding) throw new Error(`${rest.length} bytes follow its end`);
+  return parts;
+}
+
+/** Decompresses frames of zstd one after another: Node's zstd ends with the first. */
+async function inflateFrames(
+  body: Buffer,
+  admit: (partBytes: number) => void,
+): Promise<readonly Buffer[]> {
+  const parts: Buffer[] = [];
+  let rest = skipFrames(body);
+  for (let count = 0; count === 0 || rest.length > 0; count++) {
+    if (count === ZSTD_FRAMES_MAX) throw new Error(`it has more than ${ZSTD_FRAMES_MAX} frames`);
+    const inflater = createZstdInflater(INFLATE_CHUNK_SIZE);
+    parts.push(...(await inflatedParts(inflater, rest, admit)));
+    rest = skipFrames(rest.subarray(inflater.bytesWritten));
+  }
   return parts;
 }
 
@@ -78,19 +104,16 @@ function inflatedParts(
   });
 }
 
-/** `undefined`: this version of Node cannot do it. */
 function createInflater(
-  encoding: Exclude<BodyEncoding, 'snappy'>,
+  encoding: Exclude<BodyEncoding, 'snappy' | 'zstd'>,
   body: Buffer,
-): Inflater | undefined {
+): Inflater {
   const options = { chunkSize: INFLATE_CHUNK_SIZE };
   switch (encoding) {
     case 'gzip':
       return createGunzip(options);
     case 'br':
       return createBrotliDecompress(options);
-    case 'zstd':
-      return createZstdInflater(INFLATE_CHUNK_SIZE);
     case 'deflate':
       return hasZlibHeader(body) ? createInflate(options) : createInflateRaw(options);
     default:

@@ -1,6 +1,7 @@
 import type { Transform } from 'node:stream';
 import * as zlib from 'node:zlib';
 import { ZSTDDecoder } from 'zstddec';
+import { must } from '../../../engine/assert.ts';
 
 /** `bytesWritten` counts the compressed bytes that it has read. */
 export type Inflater = Transform & { readonly bytesWritten: number };
@@ -19,17 +20,39 @@ const WINDOW_LOG_MAX_PARAMETER = 100;
 /** The window that every decoder should have, and that no encoder should exceed unless asked to (RFC 8878, §3.1.1.1.2). */
 const WINDOW_LOG_MAX = 23;
 
+/** Frames of a body that are decompressed; senders write one. Each takes some tenths of a millisecond, however short. */
+export const ZSTD_FRAMES_MAX = 256;
+
 /** Bytes of memory for decompression, without its output. Each frame of a body may have a window of its own. */
 export const ZSTD_STATE_BYTES = 2 ** WINDOW_LOG_MAX;
 
 const nodes: Partial<ZstdZlib> = zlib as unknown as Partial<ZstdZlib>;
 
-/** Node's own decompression, in another thread; `undefined` where this version of Node has none. */
-export function createZstdInflater(chunkSize: number): Inflater | undefined {
-  return nodes.createZstdDecompress?.({
-    chunkSize,
-    params: { [WINDOW_LOG_MAX_PARAMETER]: WINDOW_LOG_MAX },
-  });
+/** Whether this version of Node has zstd. */
+export const hasZstd: boolean = nodes.createZstdDecompress !== undefined;
+
+/** Node's own decompression of one frame, in another thread. */
+export function createZstdInflater(chunkSize: number): Inflater {
+  const create = must(nodes.createZstdDecompress, 'this version of Node has zstd');
+  return create({ chunkSize, params: { [WINDOW_LOG_MAX_PARAMETER]: WINDOW_LOG_MAX } });
+}
+
+/** The least magic number of a frame to be skipped; there are sixteen (RFC 8878, §3.1.2). */
+const SKIPPED_MAGIC = 0x184d_2a50;
+
+/** Bytes of a magic number and of a length. */
+const SKIPPED_HEADER_SIZE = 8;
+
+/** What follows the frames to be skipped. */
+export function skipFrames(body: Buffer): Buffer {
+  let at = 0;
+  while (body.length >= at + SKIPPED_HEADER_SIZE) {
+    const kind = body.readUInt32LE(at) - SKIPPED_MAGIC;
+    const end = at + SKIPPED_HEADER_SIZE + body.readUInt32LE(at + 4);
+    if (kind < 0 || kind > 15 || end > body.length) break;
+    at = end;
+  }
+  return body.subarray(at);
 }
 
 let decoder: Promise<ZSTDDecoder> | undefined;

@@ -2,7 +2,7 @@ import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { type InflateTerms, inflateBody } from '../../../../src/http/encoding/inflate-body.ts';
-import { createZstdInflater, inflateZstd } from '../../../../src/http/encoding/zstd.ts';
+import { hasZstd, inflateZstd, ZSTD_FRAMES_MAX } from '../../../../src/http/encoding/zstd.ts';
 import { runsOf } from '../../../support/budget.ts';
 import { zstdFrame } from '../../../support/zstd-frame.ts';
 
@@ -13,7 +13,7 @@ type Inflate = (body: Buffer, admit?: (size: number) => void) => Promise<Buffer>
 /** What this version of Node uses, and what those without zstd use. */
 const WAYS: readonly (readonly [name: string, inflate: Inflate])[] = [
   [
-    createZstdInflater(1024) === undefined ? 'as in this Node, without zstd' : "Node's zstd",
+    hasZstd ? "Node's zstd" : 'as in this Node, without zstd',
     async (body, admit = () => {}) => {
       const terms: InflateTerms = { encoding: 'zstd', bytesMax: MEGABYTE, admit };
       return Buffer.concat(await inflateBody(body, terms));
@@ -95,6 +95,14 @@ for (const [name, inflate] of WAYS) {
     equal(size, MEGABYTE);
   });
 }
+
+test('frames are decompressed one by one up to a number', { skip: !hasZstd }, async () => {
+  const [[, inflate]] = WAYS as [(typeof WAYS)[number]];
+  const frames = (count: number): Buffer =>
+    Buffer.concat(Array.from({ length: count }, () => zstdFrame(Buffer.from('a'))));
+  equal((await inflate(frames(ZSTD_FRAMES_MAX))).length, ZSTD_FRAMES_MAX);
+  await rejects(inflate(frames(ZSTD_FRAMES_MAX + 1)), /more than 256 frames/);
+});
 
 test('the library says what may be wrong', async () => {
   await rejects(
