@@ -401,6 +401,8 @@ const FIREHOSE_CASES: Cases = [
       return `{"records":[${many(size, () => `{"data":"${data}"}`)}]}`;
     },
   ],
+  ['records that are not base64', (size) => `{"records":[${many(size, () => '{"data":"-"}')}]}`],
+  ['records that begin as gzip', (size) => `{"records":[${many(size, () => '{"data":"H4s="}')}]}`],
   [
     'a long head of many log events',
     (size) => {

@@ -62,16 +62,18 @@ function readData(reader: JsonReader): string | undefined {
   return data;
 }
 
+/** Reasons for refusing a record. They are constants: a body may have half a million records, and a stack costs memory. */
+const NO_DATA = new MalformedBodyError('a record must be an object with "data", a text in base64');
+const NOT_BASE64 = new MalformedBodyError('the data of a record must be base64');
+const NOT_GZIP = new MalformedBodyError('the data of a record is not whole gzip');
+const MORE_THAN_GZIP = new MalformedBodyError('bytes follow the gzip data of a record');
+
 /** `bytesMax`: what the record may have after decompression. */
 function decodeRecord(data: string | undefined, bytesMax: number): FirehoseRecord {
-  if (data === undefined) {
-    return new MalformedBodyError('a record must be an object with "data", a text in base64');
-  }
+  if (data === undefined) return NO_DATA;
   const bytes = Buffer.from(data, 'base64');
   // The decoder passes over what is not base64.
-  if (bytes.toString('base64') !== data) {
-    return new MalformedBodyError('the data of a record must be base64');
-  }
+  if (bytes.toString('base64') !== data) return NOT_BASE64;
   return isGzip(bytes) ? inflateRecord(bytes, bytesMax) : bytes;
 }
 
@@ -87,14 +89,11 @@ function inflateRecord(bytes: Buffer, bytesMax: number): FirehoseRecord {
   try {
     const options = { info: true, maxOutputLength: Math.max(1, bytesMax) };
     const { buffer, engine } = gunzipSync(bytes, options) as unknown as Inflated;
-    const restSize = bytes.length - engine.bytesWritten;
     // A second part would be stored as if it were not there.
-    if (restSize === 0) return buffer;
-    return new MalformedBodyError(`${restSize} bytes follow the gzip data of a record`);
+    return engine.bytesWritten === bytes.length ? buffer : MORE_THAN_GZIP;
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge();
-    return new MalformedBodyError(`the data of a record is not whole gzip: ${message}`);
+    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge();
+    return NOT_GZIP;
   }
 }
 

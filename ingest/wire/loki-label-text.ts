@@ -29,6 +29,9 @@ const ASCII_MAX = 0x7f;
 const CODE_POINT_MAX = 0x10_ff_ff;
 const REPLACEMENT = '\u{FFFD}';
 
+/** Parts of a value that are held one by one: a value of millions of escapes would fill the heap with them. */
+const PARTS_MAX = 1_024;
+
 const SPACES = /[ \t\n\r]*/y;
 const NAME = /[^ \t\n\r{}=,"]+/y;
 /** The part of a quoted string up to an escape or the end. */
@@ -74,12 +77,17 @@ class LabelText {
   #quoted(): string {
     if (this.#text[this.#position] !== '"') this.#fail('a value in quotes');
     this.#position += 1;
-    const parts: string[] = [];
+    let text = '';
+    let parts: string[] = [];
     for (;;) {
       parts.push(this.#match(PLAIN));
       const next = this.#text[this.#position];
       this.#position += 1;
-      if (next === '"') return parts.join('');
+      if (next === '"') return text + parts.join('');
+      if (parts.length >= PARTS_MAX) {
+        text += parts.join('');
+        parts = [];
+      }
       if (next === undefined) this.#fail('the end of a quoted value');
       parts.push(this.#escaped());
     }
