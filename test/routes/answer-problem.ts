@@ -83,12 +83,13 @@ function failureProblem(text: string): string | undefined {
   } catch {
     return `a failure is JSON; got ${text.slice(0, 200)}`;
   }
-  const { error, code } = value as {
+  const { error, code, errorMessage } = value as {
     error?: { code?: string; type?: string } | string;
     code?: string;
+    errorMessage?: string;
   };
   const told = typeof error === 'object' ? (error.code ?? error.type) : code;
-  const isSentence = typeof error === 'string';
+  const isSentence = typeof error === 'string' || typeof errorMessage === 'string';
   if (isSentence || typeof told === 'number') return undefined;
   const isKnown = [...ERROR_TABLE.keys()].some((known) => known === told);
   return isKnown ? undefined : `${told} is no code of the table`;

@@ -34,7 +34,9 @@ export async function logThroughOutages(sender: Sender, posted: PostedService): 
   await posted.sender.stop();
   holdAgainst(sender, {
     logged: application.logged,
-    sent: counts(posted.tap.requestBodies.map(eventNames)),
+    sent: counts(
+      posted.tap.requestBodies.map((body) => eventNames(sender.readBody?.(body) ?? body)),
+    ),
     acknowledged: counts(posted.tap.exchanges.map(sender.acknowledged)),
     stored: counts((await posted.rows()).map(({ event_message }) => eventNames(event_message))),
     dropped: posted.sender.dropped,

@@ -50,6 +50,8 @@ export type Sender = {
   readonly missing: () => string | undefined;
   readonly keeps: Keeping;
   readonly start: (target: Target) => Promise<RunningSender>;
+  /** The body of a request as it is before compression, if the sender compresses; as it is, if it was cut off. */
+  readonly readBody?: (body: Buffer) => Buffer;
   /** Names of the events that an answer says are stored. */
   readonly acknowledged: (exchange: Exchange) => readonly string[];
   /** How an event arrives that was logged with a time and the field `order`, which is 7. */
