@@ -1,11 +1,9 @@
 import { WireType } from '@bufbuild/protobuf/wire';
-import { EventLimitError } from '../ingest-error.ts';
 import type { EventTexts, WireEvent } from './event-texts.ts';
 import { ObjectText } from './json-text.ts';
 import { LokiLabelList, type LokiLabels, lokiEvent } from './loki-event.ts';
 import { parseLokiLabels } from './loki-label-text.ts';
 import {
-  FIELD_SIZE,
   FieldReader,
   mustBe,
   oneBuffer,
@@ -36,7 +34,6 @@ class PushReader {
   readonly #events: EventTexts;
   /** Of the current line. */
   readonly #fields: FieldReader;
-  #readSize = 0;
 
   constructor(events: EventTexts) {
     this.#events = events;
@@ -46,14 +43,14 @@ class PushReader {
   *read(bytes: Uint8Array): Generator<number, void> {
     let hasStream = false;
     for (const stream of parseMessages(bytes, 1)) {
-      yield this.#progress(0);
+      yield this.#fields.progress(0);
       if (stream === undefined) continue;
       hasStream = true;
       this.#events.addPart();
       const labels = yield* this.#labels(stream);
       for (const entry of parseMessages(stream, 2)) {
-        if (entry !== undefined) this.#addLine(entry, labels);
-        yield this.#progress(entry?.length ?? 0);
+        if (entry !== undefined) this.#fields.addEvent(() => this.#parseLine(entry, labels));
+        yield this.#fields.progress(entry?.length ?? 0);
       }
     }
     if (!hasStream && bytes.length > 0) {
@@ -65,22 +62,12 @@ class PushReader {
     for (const { field, type, reader } of parseFields(stream)) {
       if (field === 1) {
         const text = this.#fields.text(reader, type);
-        yield this.#progress(text.length);
+        yield this.#fields.progress(text.length);
         return parseLokiLabels(text);
       }
-      yield this.#progress(0);
+      yield this.#fields.progress(0);
     }
     return NO_LABELS;
-  }
-
-  #addLine(entry: Uint8Array, labels: LokiLabels): void {
-    this.#fields.begin();
-    try {
-      this.#events.add(this.#parseLine(entry, labels));
-    } catch (error) {
-      if (!(error instanceof EventLimitError)) throw error;
-      this.#events.addRefused(error);
-    }
   }
 
   #parseLine(entry: Uint8Array, labels: LokiLabels): WireEvent {
@@ -115,11 +102,5 @@ class PushReader {
       else if (field === 2) value = this.#fields.text(reader, type);
     }
     structured.add(name, JSON.stringify(value));
-  }
-
-  /** The bytes read so far, with another field of `size` bytes. */
-  #progress(size: number): number {
-    this.#readSize += FIELD_SIZE + size;
-    return this.#readSize;
   }
 }

@@ -1,5 +1,4 @@
 import { type BinaryReader, WireType } from '@bufbuild/protobuf/wire';
-import { EventLimitError } from '../ingest-error.ts';
 import { ATTRIBUTE_DEPTH_MAX } from '../limits.ts';
 import type { EventTexts } from './event-texts.ts';
 import { ObjectText } from './json-text.ts';
@@ -12,7 +11,6 @@ import {
   otlpEvent,
 } from './otlp-record.ts';
 import {
-  FIELD_SIZE,
   type Field,
   FieldReader,
   mustBe,
@@ -39,7 +37,6 @@ class RequestReader {
   readonly #events: EventTexts;
   /** Of the current record, resource or scope. */
   readonly #fields: FieldReader;
-  #readSize = 0;
 
   constructor(events: EventTexts) {
     this.#events = events;
@@ -49,14 +46,14 @@ class RequestReader {
   *read(bytes: Uint8Array): Generator<number, void> {
     let hasResource = false;
     for (const resourceLogs of parseMessages(bytes, 1)) {
-      yield this.#progress(0);
+      yield this.#fields.progress(0);
       if (resourceLogs === undefined) continue;
       hasResource = true;
       this.#events.addPart();
       const resource = yield* this.#first(resourceLogs);
       const attributes = resource && this.#resourceAttributes(resource);
       for (const scopeLogs of parseMessages(resourceLogs, 2)) {
-        yield this.#progress(0);
+        yield this.#fields.progress(0);
         if (scopeLogs !== undefined) yield* this.#records(scopeLogs, attributes);
       }
     }
@@ -70,8 +67,10 @@ class RequestReader {
     const scope = yield* this.#first(scopeLogs);
     const origin: OtlpOrigin = { resource, scope: scope && this.#parseScope(scope) };
     for (const record of parseMessages(scopeLogs, 2)) {
-      if (record !== undefined) this.#addRecord(record, origin);
-      yield this.#progress(record?.length ?? 0);
+      if (record !== undefined) {
+        this.#fields.addEvent(() => otlpEvent(this.#parseRecord(record), origin));
+      }
+      yield this.#fields.progress(record?.length ?? 0);
     }
   }
 
@@ -79,25 +78,9 @@ class RequestReader {
   *#first(bytes: Uint8Array): Generator<number, Uint8Array | undefined> {
     for (const message of parseMessages(bytes, 1)) {
       if (message !== undefined) return message;
-      yield this.#progress(0);
+      yield this.#fields.progress(0);
     }
     return undefined;
-  }
-
-  /** The bytes read so far, with another field of `size` bytes. */
-  #progress(size: number): number {
-    this.#readSize += FIELD_SIZE + size;
-    return this.#readSize;
-  }
-
-  #addRecord(bytes: Uint8Array, origin: OtlpOrigin): void {
-    this.#fields.begin();
-    try {
-      this.#events.add(otlpEvent(this.#parseRecord(bytes), origin));
-    } catch (error) {
-      if (!(error instanceof EventLimitError)) throw error;
-      this.#events.addRefused(error);
-    }
   }
 
   #resourceAttributes(bytes: Uint8Array): OtlpAttributes | undefined {

@@ -1,8 +1,8 @@
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
-import { MalformedBodyError } from '../ingest-error.ts';
+import { EventLimitError, MalformedBodyError } from '../ingest-error.ts';
 import { failTooManyFields } from '../json-decoder.ts';
 import { EVENT_FIELDS_MAX } from '../limits.ts';
-import type { EventTexts } from './event-texts.ts';
+import type { EventTexts, WireEvent } from './event-texts.ts';
 
 /** A field of a message. Its value is read from `reader`, or skipped if it is not read. */
 export type Field = {
@@ -12,7 +12,7 @@ export type Field = {
 };
 
 /** Bytes of the shortest field: a tag with a length or a value. */
-export const FIELD_SIZE = 2;
+const FIELD_SIZE = 2;
 
 /** Node's error code of a strict UTF-8 decoder. */
 const INVALID_UTF8 = 'ERR_ENCODING_INVALID_ENCODED_DATA';
@@ -52,13 +52,34 @@ function isInvalidUtf8(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === INVALID_UTF8;
 }
 
-/** Reads messages that are processed in one step, with a bound on their fields. Strings that are not UTF-8 are repaired one by one. */
+/**
+ * Reads the messages of a body, with a bound on the fields of those that are processed in one step. Strings that are not
+ * UTF-8 are repaired one by one.
+ */
 export class FieldReader {
   readonly #events: EventTexts;
   #fieldsLeft = 0;
+  #readSize = 0;
 
   constructor(events: EventTexts) {
     this.#events = events;
+  }
+
+  /** The bytes read so far, with another field of `size` bytes. */
+  progress(size: number): number {
+    this.#readSize += FIELD_SIZE + size;
+    return this.#readSize;
+  }
+
+  /** Adds the event that `parse` makes of a message, or refuses it if it is too large. */
+  addEvent(parse: () => WireEvent): void {
+    this.begin();
+    try {
+      this.#events.add(parse());
+    } catch (error) {
+      if (!(error instanceof EventLimitError)) throw error;
+      this.#events.addRefused(error);
+    }
   }
 
   /** From here on, the messages that are read may have EVENT_FIELDS_MAX fields together. */

@@ -70,7 +70,7 @@ function indexRoute(base: string): Route {
   return {
     path: `${base}/:index`,
     pathParameters: {
-      index: { description: 'Any', schema: { type: 'string', pattern: INDEX_PATTERN } },
+      index: { description: 'Any', schema: { type: 'string', pattern: INDEX.source } },
     },
     takes: (request, method) => method === 'HEAD' && isIndex(request.params['index']),
     operations: { HEAD: exists },
@@ -79,10 +79,10 @@ function indexRoute(base: string): Route {
 }
 
 /** Names of indices do not begin with an underscore; the paths of Elasticsearch's APIs do. */
-const INDEX_PATTERN = '^[^_]';
+const INDEX = /^[^_]/;
 
 function isIndex(text: unknown): boolean {
-  return typeof text === 'string' && new RegExp(INDEX_PATTERN).test(text);
+  return typeof text === 'string' && INDEX.test(text);
 }
 
 function lastParameter({ params }: Request): string {

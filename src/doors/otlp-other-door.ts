@@ -44,8 +44,8 @@ const SIGNALS = {
 } as const satisfies Readonly<Record<OtherSignal, object>>;
 
 /**
- * Traces and metrics of OpenTelemetry's protocol over HTTP, from senders that use one address for all signals. They are
- * discarded, and the sender is told so by the first answer of each connection that has any. Later answers are empty:
+ * Traces and metrics of OpenTelemetry's protocol over HTTP, from senders that use one address for all signals. weir
+ * discards them. On each connection, the first answer to a post with some says so. Later answers are empty, because
  * exporters write each partial success to their logs. `onDiscarded` gets the number of spans or data points.
  */
 export function otlpOtherDoor(
