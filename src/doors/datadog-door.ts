@@ -6,7 +6,8 @@ import type { ServiceError } from '../errors.ts';
 import type { TellFailure } from '../http/failure.ts';
 import { sendJson } from '../http/response.ts';
 import type { GuardedOperation, Route } from '../http/route.ts';
-import type { FailureSchemas, MediaText, ParameterText } from '../openapi/operation-text.ts';
+import type { FailureSchemas, MediaText } from '../openapi/operation-text.ts';
+import { textParameters } from '../openapi/post-text.ts';
 import { refTo } from '../openapi/schemas.ts';
 import type { Door } from './door.ts';
 import { WARNINGS_TEXT } from './post-warnings.ts';
@@ -14,14 +15,9 @@ import { WARNINGS_TEXT } from './post-warnings.ts';
 const JSON_TYPE = 'application/json';
 const LOGPLEX = 'application/logplex-1';
 
-const PARAMETERS: readonly ParameterText[] = ['ddsource', 'ddtags', 'hostname', 'service'].map(
-  (name): ParameterText => ({
-    name,
-    in: 'query',
-    description: `The ${name} of logs without one`,
-    schema: { type: 'string' },
-    mayBeEmpty: true,
-  }),
+const PARAMETERS = textParameters(
+  ['ddsource', 'ddtags', 'hostname', 'service'],
+  (name) => `The ${name} of logs without one`,
 );
 
 const BODIES: ReadonlyMap<string, MediaText> = new Map([

@@ -13,6 +13,7 @@ import { sendJson } from '../http/response.ts';
 import type { GuardedOperation, OpenOperation, Route } from '../http/route.ts';
 import { ACKS_BYTES_MAX, ACKS_MAX } from '../limits.ts';
 import type { FailureSchemas, ParameterText } from '../openapi/operation-text.ts';
+import { textParameters } from '../openapi/post-text.ts';
 import { COUNT, describeList, describeObject, refTo } from '../openapi/schemas.ts';
 import type { Door, DoorOptions } from './door.ts';
 import { WARNINGS_TEXT } from './post-warnings.ts';
@@ -38,23 +39,12 @@ const CHANNELS: readonly ParameterText[] = [
     description: 'The channel of acknowledgements, any text',
     schema: { type: 'string' },
   },
-  {
-    name: 'channel',
-    in: 'query',
-    description: 'The same',
-    schema: { type: 'string' },
-    mayBeEmpty: true,
-  },
+  ...textParameters(['channel'], () => 'The same'),
 ];
 
-const SHARED: readonly ParameterText[] = ['host', 'source', 'sourcetype', 'index', 'time'].map(
-  (name): ParameterText => ({
-    name,
-    in: 'query',
-    description: `The ${name} of events without one`,
-    schema: { type: 'string' },
-    mayBeEmpty: true,
-  }),
+const SHARED = textParameters(
+  ['host', 'source', 'sourcetype', 'index', 'time'],
+  (name) => `The ${name} of events without one`,
 );
 
 const EVENTS_EXAMPLE =

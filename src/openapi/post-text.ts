@@ -14,15 +14,7 @@ const WORDS: Readonly<Record<AddressKey, string>> = {
 /** The parameters that may name the source of a post; the first one that is not empty counts. */
 export function addressParameters(keys: readonly AddressKey[]): readonly ParameterText[] {
   return [
-    ...keys.map(
-      (name): ParameterText => ({
-        name,
-        in: 'query',
-        description: WORDS[name],
-        schema: { type: 'string' },
-        mayBeEmpty: true,
-      }),
-    ),
+    ...textParameters(keys, (name) => WORDS[name]),
     ...ADDRESS_HEADERS.map(
       (name): ParameterText => ({
         name,
@@ -32,6 +24,20 @@ export function addressParameters(keys: readonly AddressKey[]): readonly Paramet
       }),
     ),
   ];
+}
+
+/** Parameters in the URL that are texts, which count as absent if they are empty. */
+export function textParameters<Name extends string>(
+  names: readonly Name[],
+  describe: (name: Name) => string,
+): readonly ParameterText[] {
+  return names.map((name) => ({
+    name,
+    in: 'query',
+    description: describe(name),
+    schema: { type: 'string' },
+    mayBeEmpty: true,
+  }));
 }
 
 /** The common description of posts of all formats. */
