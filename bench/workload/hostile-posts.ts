@@ -21,6 +21,7 @@ const JSON_TYPE = 'application/json';
 const LINES_TYPE = 'application/x-ndjson';
 const PROTOBUF_TYPE = 'application/x-protobuf';
 const TEXT_TYPE = 'text/plain';
+const CLOUD_EVENTS_TYPE = 'application/cloudevents-batch+json';
 
 type Body = HostilePost['body'];
 type Cases = readonly (readonly [name: string, body: Body])[];
@@ -441,7 +442,7 @@ const OTHER_POSTS: readonly HostilePost[] = [
     ['metadata with many keys', (size) => `{"batch":[{"metadata":{${members(size)}}}]}`],
     ['metadata many times', (size) => `{"batch":[{${many(size, () => '"metadata":{"a":1}')}}]}`],
   ]),
-  ...posts('cloud events', '/logs/cloud-event', 'application/cloudevents-batch+json', [
+  ...posts('cloud events', '/logs/cloud-event', CLOUD_EVENTS_TYPE, [
     ['an event with many attributes', (size) => `[{${members(size)}}]`],
     ['data with many keys', (size) => `[{"data":{${members(size)}}}]`],
     ['data many times', (size) => `[{${many(size, () => '"data":[{}]')}}]`],
@@ -454,7 +455,31 @@ const OTHER_POSTS: readonly HostilePost[] = [
   ...posts('vector', '/logs/vector', LINES_TYPE, [
     ['lines with many keys', (size) => `{${members(size / 2)}}\n{${members(size / 2)}}\n`],
   ]),
+  ...posts('GELF', '/gelf', LINES_TYPE, [
+    ['a message with many fields', (size) => `{"short_message":"m",${members(size)}}`],
+    ['one text many times', (size) => `{${many(size, () => '"short_message":"m"')}}`],
+    ['messages without a text', (size) => repeated(size, '{}\n')],
+  ]),
+  ...posts('document', '/i/_doc', JSON_TYPE, [
+    ['many keys', (size) => `{${members(size)}}`],
+    ['a long text', (size) => `{"message":"${repeated(size, '\\"')}"}`],
+  ]),
 ];
+
+/** By its name and path, an event of a receiver that holds a value. */
+const HOLDERS: readonly (readonly [string, string, string, (value: string) => string])[] = [
+  ['bulk', '/_bulk', LINES_TYPE, (value) => `{"index":{}}\n{"a":${value}}\n`],
+  ['document', '/i/_doc', JSON_TYPE, (value) => `{"a":${value}}`],
+  ['elixir', '/logs/elixir/logger', JSON_TYPE, (value) => `{"batch":[{"metadata":${value}}]}`],
+  ['cloud events', '/logs/cloud-event', CLOUD_EVENTS_TYPE, (value) => `[{"data":${value}}]`],
+  ['logpush', '/logs/cloudflare', LINES_TYPE, (value) => `{"a":${value}}\n`],
+  ['GELF', '/gelf', JSON_TYPE, (value) => `{"short_message":"m","_a":${value}}`],
+  ['Datadog', '/api/v2/logs', JSON_TYPE, (value) => `[{"a":${value}}]`],
+];
+
+const NESTED_POSTS = HOLDERS.flatMap(([name, path, type, hold]) =>
+  posts(name, path, type, [['lists in each other', (size) => hold(nested(size, '[', ']'))]]),
+);
 
 /** Bytes of a header that leave room for the others. */
 const HEADER_LENGTH = 14_000;
@@ -549,6 +574,7 @@ export const HOSTILE_POSTS: readonly HostilePost[] = [
     ['short lines', (size) => repeated(size, 'a\n')],
   ]),
   ...OTHER_POSTS,
+  ...NESTED_POSTS,
   ...PACKED_POSTS,
   ...HEADER_POSTS,
 ];

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { HOSTILE_POSTS, type HostilePost, requestOf } from '../../bench/workload/hostile-posts.ts';
 import { fuzzSeed } from '../fuzz/seed.ts';
+import { RECEIVERS } from '../src/doors/receivers.ts';
 import { budgetOf } from '../support/budget.ts';
 import { ServiceUnderTest } from '../support/service-under-test.ts';
 
@@ -26,6 +27,15 @@ before(async () => {
 });
 
 after(() => service.stop());
+
+test('there are hostile posts for each receiver', () => {
+  const tried = new Set(HOSTILE_POSTS.map(({ path }) => path));
+  const paths = RECEIVERS.map(({ path }) => path.replace(/^\/api\/(?:logs|events)$/, '/logs'));
+  assert.deepEqual(
+    paths.filter((path) => !tried.has(path)),
+    [],
+  );
+});
 
 describe('a hostile post gets a success or a client error soon, and others are served', () => {
   for (const [index, post] of HOSTILE_POSTS.entries()) {

@@ -17,6 +17,7 @@ import { WIDE_BROTLI } from '../../bench/workload/hostile-packings.ts';
 import { NO_TENANT } from '../../engine/pool/tenant-sets.ts';
 import { BODY_BYTES_MAX } from '../../ingest/limits.ts';
 import { BodyReader } from '../../src/http/body.ts';
+import { RECEIVERS } from '../src/doors/receivers.ts';
 import { type Answer, post, type TestApp, withApp } from '../src/harness.ts';
 import { runsOf } from '../support/budget.ts';
 import { zstdFrame } from '../support/zstd-frame.ts';
@@ -54,6 +55,19 @@ test('a body that decompresses beyond the limit is refused, by a byte or by four
         assert.match(json.error.message, /at most 12000000 bytes after inflation; got more/);
       }
     }
+  });
+});
+
+test('each receiver refuses a body that decompresses beyond the limit', async () => {
+  await withApp({}, async (app) => {
+    const bomb = gzipSync(Buffer.alloc(BODY_BYTES_MAX + 1, ' '));
+    for (const { path, type } of RECEIVERS) {
+      const headers = { 'Content-Type': type, 'Content-Encoding': 'gzip' };
+      const { status } = await post(app, `${path}?source_name=postgres.logs`, bomb, headers);
+      // The journal is stored in parts while it arrives, not compressed.
+      assert.equal(status, path === '/upload' ? 415 : 413, path);
+    }
+    assert.deepEqual(app.stored, []);
   });
 });
 
