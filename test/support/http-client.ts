@@ -14,6 +14,8 @@ export type HttpRequest = {
   /** Those that are `undefined` are left out. */
   readonly headers?: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly body?: string | Uint8Array | undefined;
+  /** Ends the request. */
+  readonly signal?: AbortSignal | undefined;
 };
 
 /** Asks one service on connections that are kept. */
@@ -25,8 +27,8 @@ export class HttpClient {
     this.#base = base;
   }
 
-  /** Rejects when the connection ends before the answer does. */
-  ask({ method, path, headers = {}, body }: HttpRequest): Promise<HttpAnswer> {
+  /** Rejects when the connection, or the signal, ends before the answer does. */
+  ask({ method, path, headers = {}, body, signal }: HttpRequest): Promise<HttpAnswer> {
     const { hostname, port } = new URL(this.#base);
     // Of GET and the like Node does not say by itself that a body follows.
     const length = body === undefined ? undefined : String(Buffer.byteLength(body));
@@ -39,6 +41,7 @@ export class HttpClient {
         port,
         method,
         path,
+        signal,
         agent: this.#agent,
         headers: Object.fromEntries(given) as Record<string, string>,
       });
