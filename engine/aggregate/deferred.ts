@@ -1,14 +1,16 @@
 import type { Chunk, VectorFunction } from '../column/chunk.ts';
 import { VectorChunk } from '../column/chunk.ts';
 import type { SqlValue } from '../column/value.ts';
-import type { Vector } from '../column/vector.ts';
+import { type Vector, valueAt } from '../column/vector.ts';
 import { QueryError, type QueryErrorCode } from '../query-error.ts';
 import type { AggregateState } from './aggregate-function.ts';
 import type { ChunkRuns } from './chunk-runs.ts';
 import { NO_INT32 } from './growth.ts';
 
-/** What a deferred aggregate answers: NULL, a list of the value, or of NULL and the code and message of an error. */
-export type DeferredAnswer = null | readonly [SqlValue] | readonly [null, QueryErrorCode, string];
+/** What is deferred answers: NULL, a list of the value, or of NULL and the code and message of an error. */
+export type DeferredAnswer = null | readonly [SqlValue] | DeferredFailure;
+
+type DeferredFailure = readonly [null, QueryErrorCode, string];
 
 /** Rows, and what makes an aggregate's arguments of them. */
 export type RowsApart = {
@@ -53,32 +55,22 @@ export class DeferredState implements AggregateState {
     return this.#plain.updateRuns?.(runs, groupCount, vectors) === true;
   }
 
-  /**
-   * Updates where the arguments fail for some rows. After a failure it tries half as many rows, down to the one that
-   * fails; after a success twice as many. Calls `pause` regularly, because a row that fails is slow.
-   */
+  /** Updates where the arguments fail for some rows. Calls `pause` regularly, because a row that fails is slow. */
   updateApart(
     groups: Int32Array,
     groupCount: number,
     { chunk, functions }: RowsApart,
     pause?: () => void,
   ): void {
-    const { count } = chunk;
-    let start = 0;
-    let size = count;
-    for (let step = 1; start < count; step++) {
-      if (step % PAUSE_STEPS === 0) pause?.();
-      const end = Math.min(start + size, count);
+    const attempt = (start: number, end: number): Outcome => {
       const positions = this.#positionsWithoutError(groups, start, end);
       const error = this.#tryRows(groups, groupCount, { chunk, functions }, positions);
-      if (error !== undefined && positions.length > 1) {
-        size = (end - start) >> 1;
-        continue;
-      }
-      if (error === undefined) size *= 2;
-      else this.#fail(groups[positions[0]!]!, error);
-      start = end;
-    }
+      if (error === undefined) return 'done';
+      if (positions.length > 1) return 'undone';
+      this.#fail(groups[positions[0]!]!, error);
+      return 'failed';
+    };
+    tryRanges(chunk.count, attempt, pause);
   }
 
   combine(partial: unknown, groups: Int32Array, groupCount: number): void {
@@ -101,13 +93,12 @@ export class DeferredState implements AggregateState {
 
   finalize(group: number): DeferredAnswer {
     const known = this.#errors.get(group);
-    if (known !== undefined) return [null, known.code, known.message];
+    if (known !== undefined) return failureOf(known);
     try {
-      const value = this.#plain.finalize(group);
-      return value === null ? null : [value];
+      return deferredAnswer(this.#plain.finalize(group));
     } catch (error) {
       if (!(error instanceof QueryError)) throw error;
-      return [null, error.code, error.message];
+      return failureOf(error);
     }
   }
 
@@ -160,6 +151,76 @@ export class DeferredState implements AggregateState {
       throw error;
     }
   }
+}
+
+/** What became of a range of rows: taken, not taken for an error of some row, or over with the error of one row. */
+type Outcome = 'done' | 'undone' | 'failed';
+
+/**
+ * Tries ranges that are all rows together, from the first to the last. After a failure it tries half as many, down to the
+ * one that fails; after a success twice as many.
+ */
+function tryRanges(
+  count: number,
+  attempt: (start: number, end: number) => Outcome,
+  pause?: () => void,
+): void {
+  let start = 0;
+  let size = count;
+  for (let step = 1; start < count; step++) {
+    if (step % PAUSE_STEPS === 0) pause?.();
+    const end = Math.min(start + size, count);
+    const outcome = attempt(start, end);
+    if (outcome === 'undone') {
+      size = (end - start) >> 1;
+      continue;
+    }
+    if (outcome === 'done') size *= 2;
+    start = end;
+  }
+}
+
+/** Adds what a function comes to in each row. Calls `pause` regularly, because a row that fails is slow. */
+export function addDeferredAnswers(
+  expression: VectorFunction,
+  chunk: Chunk,
+  into: DeferredAnswer[],
+  pause: () => void,
+): void {
+  const attempt = (start: number, end: number): Outcome => {
+    const count = end - start;
+    const positions = Int32Array.from({ length: count }, (_, index) => start + index);
+    const rows = count === chunk.count ? chunk : chunk.select(positions, count);
+    const vectors = valuesOrError([expression], rows);
+    if (vectors instanceof QueryError) {
+      if (count > 1) return 'undone';
+      into.push(failureOf(vectors));
+      return 'failed';
+    }
+    for (let row = 0; row < count; row++) into.push(deferredAnswer(valueAt(vectors[0]!, row)));
+    return 'done';
+  };
+  tryRanges(chunk.count, attempt, pause);
+}
+
+/** A value as an answer. */
+export function deferredAnswer(value: SqlValue): DeferredAnswer {
+  return value === null ? null : [value];
+}
+
+/** An error as an answer. */
+export function failureOf({ code, message }: DeferredError): DeferredFailure {
+  return [null, code, message];
+}
+
+/** Whether an answer is an error. */
+export function isFailure(answer: DeferredAnswer): answer is DeferredFailure {
+  return answer?.length === 3;
+}
+
+/** The value in an answer; NULL for an error. */
+export function valueInAnswer(answer: DeferredAnswer): SqlValue {
+  return answer?.[0] ?? null;
 }
 
 /** The columns that functions make of rows, or the error of one. */

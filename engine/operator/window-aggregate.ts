@@ -1,5 +1,10 @@
 import type { AggregateState } from '../aggregate/aggregate-function.ts';
-import { type DeferredAnswer, DeferredState, type RowsApart } from '../aggregate/deferred.ts';
+import {
+  type DeferredAnswer,
+  DeferredState,
+  type RowsApart,
+  valueInAnswer,
+} from '../aggregate/deferred.ts';
 import { assert } from '../assert.ts';
 import type { SqlType } from '../column/type.ts';
 import type { SqlValue } from '../column/value.ts';
@@ -189,7 +194,7 @@ class FrameRun {
   /** Lists and texts that frames make one for each are counted: they grow with the square of the rows. */
   #finalized(state: AggregateState, group: number): SqlValue {
     const answer = state.finalize(group);
-    const value = state instanceof DeferredState ? valueIn(answer) : answer;
+    const value = state instanceof DeferredState ? valueInAnswer(answer as DeferredAnswer) : answer;
     const isLong = Array.isArray(value) || typeof value === 'string';
     // The greatest of many is mostly the one it was before.
     if (isLong && value !== this.#last) this.#valueCount += value.length;
@@ -208,11 +213,6 @@ class FrameRun {
       this.values[this.#rows.order[position]!] = value;
     }
   }
-}
-
-/** The value in an answer of a deferred aggregate. */
-function valueIn(answer: SqlValue): SqlValue {
-  return (answer as DeferredAnswer)?.[0] ?? null;
 }
 
 /** Frames that one state takes: what it keeps of them is let go after so many, */

@@ -21,8 +21,8 @@ export type WindowFunction = {
   /** Whether NULLs are left out unless the text says otherwise; absent: it cannot say. */
   readonly ignoresNulls?: boolean;
   /**
-   * Checks the constants, and throws a QueryError when one is out of its range. What it gives computes
-   * the values of all rows, as they came.
+   * Checks the constants, and throws a QueryError when one is out of its range. A kernel without arguments per row is
+   * never called as a deferred one.
    */
   readonly prepare: (constants: readonly SqlValue[]) => WindowKernel;
 };
@@ -34,11 +34,14 @@ type WindowOverload = {
   readonly result: SqlType | ((types: readonly SqlType[]) => SqlType);
 };
 
+/** Computes the values of all rows, as they came; of a deferred call `DeferredAnswer`s, which may be errors. */
 export type WindowKernel = (rows: WindowRows, input: WindowInput) => Vector;
 
 export type WindowInput = {
-  /** The arguments evaluated per row, for the rows as they came. */
+  /** The arguments evaluated per row, for the rows as they came. Of a deferred call they are `DeferredAnswer`s. */
   readonly vectors: readonly Vector[];
+  /** An error counts for the rows whose value is made of the failing one, and for no other. */
+  readonly isDeferred: boolean;
   readonly ignoresNulls: boolean;
   /** The frames of all positions, for a function that has some. */
   readonly frames: () => FrameBounds;

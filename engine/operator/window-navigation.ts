@@ -1,3 +1,4 @@
+import { type DeferredAnswer, deferredAnswer, isFailure } from '../aggregate/deferred.ts';
 import { INT64, type SqlType } from '../column/type.ts';
 import type { SqlValue } from '../column/value.ts';
 import { takeVector, type Vector, valueAt, valueVector } from '../column/vector.ts';
@@ -76,14 +77,14 @@ function shifting(name: string, doc: FunctionDoc, direction: -1 | 1): WindowFunc
     isFramed: false,
     prepare: ([offset = 1, otherwise = null]) => {
       const distance = direction * distanceOf(name, offset);
-      return (rows, { vectors }) => {
+      return (rows, { vectors, isDeferred }) => {
         const sources = new Int32Array(rows.count);
         forEachStanding(rows, ({ position, partitionStart, partitionEnd }) => {
           const other = position + distance;
           const isInside = other >= partitionStart && other < partitionEnd;
           sources[rows.order[position]!] = isInside ? rows.order[other]! : -1;
         });
-        return takenOr(vectors[0]!, sources, otherwise);
+        return takenOr(vectors[0]!, sources, isDeferred ? deferredAnswer(otherwise) : otherwise);
       };
     },
   };
@@ -125,7 +126,9 @@ function pickingKernel(pick: (start: number, end: number) => number): WindowKern
       const end = candidates.countBefore(ends[position]!);
       const index = pick(start, end);
       const isInside = index >= start && index < end;
-      sources[rows.order[position]!] = isInside ? rows.order[candidates.positionOf(index)]! : -1;
+      const failing = candidates.nextFailing(starts[position]!);
+      const picked = failing < ends[position]! ? failing : isInside && candidates.positionOf(index);
+      sources[rows.order[position]!] = picked === false ? -1 : rows.order[picked]!;
     }
     return takeVector(input.vectors[0]!, sources, rows.count);
   };
@@ -136,10 +139,16 @@ type Candidates = {
   /** How many of them stand before a position. */
   readonly countBefore: (position: number) => number;
   readonly positionOf: (index: number) => number;
+  /** The first position from this one on that may be NULL or not, for it fails; the number of rows if there is none. */
+  readonly nextFailing: (position: number) => number;
 };
 
-function candidatesOf(rows: WindowRows, { vectors, ignoresNulls }: WindowInput): Candidates {
-  if (!ignoresNulls) return { countBefore: (position) => position, positionOf: (index) => index };
+function candidatesOf(rows: WindowRows, input: WindowInput): Candidates {
+  const { vectors, ignoresNulls, isDeferred } = input;
+  const none = () => rows.count;
+  const same = (index: number) => index;
+  // A row that fails is a candidate like others: its own answer is its error.
+  if (!ignoresNulls) return { countBefore: same, positionOf: same, nextFailing: none };
   const counts = new Int32Array(rows.count + 1);
   const positions = new Int32Array(rows.count);
   let count = 0;
@@ -151,5 +160,15 @@ function candidatesOf(rows: WindowRows, { vectors, ignoresNulls }: WindowInput):
   return {
     countBefore: (position) => counts[position]!,
     positionOf: (index) => positions[index]!,
+    nextFailing: isDeferred ? failingFrom(rows, vectors[0]!) : none,
   };
+}
+
+function failingFrom({ count, order }: WindowRows, answers: Vector): Candidates['nextFailing'] {
+  const next = new Int32Array(count + 1).fill(count);
+  for (let position = count - 1; position >= 0; position--) {
+    const fails = isFailure(valueAt(answers, order[position]!) as DeferredAnswer);
+    next[position] = fails ? position : next[position + 1]!;
+  }
+  return (position) => next[position]!;
 }

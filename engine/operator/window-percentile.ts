@@ -1,3 +1,9 @@
+import {
+  type DeferredAnswer,
+  deferredAnswer,
+  isFailure,
+  valueInAnswer,
+} from '../aggregate/deferred.ts';
 import { ExactSums } from '../aggregate/exact-sums.ts';
 import { FLOAT64, type SqlType } from '../column/type.ts';
 import type { SqlValue } from '../column/value.ts';
@@ -47,18 +53,28 @@ function checked(name: string, value: SqlValue): number {
 type Pick = (sorted: readonly SqlValue[], fraction: number) => SqlValue;
 
 function percentileKernel(fraction: number, pick: Pick): WindowKernel {
-  return ({ count, order, partitions }, { vectors, ignoresNulls }) => {
+  return ({ count, order, partitions }, { vectors, ignoresNulls, isDeferred }) => {
+    const pickOf = (values: readonly SqlValue[]): SqlValue => {
+      const nulls = ignoresNulls ? [] : values.filter((value) => value === null);
+      const counted = [...nulls, ...orderedValues(values)];
+      return counted.length === 0 ? null : pick(counted.sort(compareValues), fraction);
+    };
     const results = new Array<SqlValue>(count);
     for (let index = 0; index + 1 < partitions.length; index++) {
       const rows = order.subarray(partitions[index], partitions[index + 1]);
       const values = Array.from(rows, (row) => valueAt(vectors[0]!, row));
-      const nulls = ignoresNulls ? [] : values.filter((value) => value === null);
-      const counted = [...nulls, ...orderedValues(values)];
-      const result = counted.length === 0 ? null : pick(counted.sort(compareValues), fraction);
+      const result = isDeferred ? deferredPick(values as DeferredAnswer[], pickOf) : pickOf(values);
       for (const row of rows) results[row] = result;
     }
     return valueVector(results);
   };
+}
+
+function deferredPick(
+  answers: readonly DeferredAnswer[],
+  pickOf: (values: readonly SqlValue[]) => SqlValue,
+): DeferredAnswer {
+  return answers.find(isFailure) ?? deferredAnswer(pickOf(answers.map(valueInAnswer)));
 }
 
 /** The first value that at least the fraction of all is no greater than. */

@@ -1,9 +1,15 @@
 import type { AggregateState } from '../aggregate/aggregate-function.ts';
-import { valuesOrError } from '../aggregate/deferred.ts';
+import {
+  addDeferredAnswers,
+  type DeferredAnswer,
+  deferredAnswer,
+  failureOf,
+  valuesOrError,
+} from '../aggregate/deferred.ts';
 import { GroupTable } from '../aggregate/group-table.ts';
 import { type Chunk, PairChunk, VectorChunk, type VectorFunction } from '../column/chunk.ts';
 import type { SqlType } from '../column/type.ts';
-import type { Vector } from '../column/vector.ts';
+import { type Vector, valueAt, valueVector } from '../column/vector.ts';
 import { QueryError } from '../query-error.ts';
 import { CollectSink } from './collect.ts';
 import { concatVectors } from './merge-vectors.ts';
@@ -31,13 +37,18 @@ export type WindowCallOptions = {
   /** Absent: what holds where the text gives none. */
   readonly frame?: Frame | undefined;
   readonly run:
-    | { readonly kind: 'function'; readonly kernel: WindowKernel; readonly ignoresNulls: boolean }
+    | {
+        readonly kind: 'function';
+        readonly kernel: WindowKernel;
+        readonly ignoresNulls: boolean;
+        readonly isDeferred?: boolean;
+      }
     | {
         readonly kind: 'aggregate';
         readonly create: () => AggregateState;
         readonly type: SqlType;
         readonly collects: boolean;
-        /** Whether it is a deferred one, which keeps the errors of its arguments. */
+        /** Whether it is a deferred one, which keeps the errors of its arguments and of the window's keys. */
         readonly isDeferred?: boolean;
       };
 };
@@ -59,20 +70,42 @@ export class WindowSink implements Sink {
 
   /** All rows in one chunk of any length; at least one must have been pushed. */
   finalize(): Chunk {
-    const { orderBy, width, calls } = this.#options;
-    const keys = orderBy.map((key) => this.#evaluated(key.expression));
-    const rows = this.#windowRows(keys);
-    const framesOf = ({ frame = DEFAULT_FRAME }: WindowCallOptions) => {
-      const key = keys[0] && { vector: keys[0], descending: orderBy[0]!.descending };
-      return frameBounds(rows, frame, key);
-    };
-    const results = calls.map((call) => this.#result(call, rows, () => framesOf(call)));
-    return new PairChunk(this.#rows.materialize(), width, new VectorChunk(results, rows.count));
+    const { width } = this.#options;
+    const results = new VectorChunk(this.#results(), this.#rows.rowCount);
+    return new PairChunk(this.#rows.materialize(), width, results);
   }
 
   /** Pushes all rows; what `sink` answered last. */
   emit(sink: Sink): boolean {
     return this.#rows.rowCount === 0 || pushInChunks(this.finalize(), sink);
+  }
+
+  #results(): readonly Vector[] {
+    const { orderBy, calls } = this.#options;
+    const ordered = this.#ordered();
+    if (ordered instanceof QueryError) {
+      const failures = valueVector(new Array(this.#rows.rowCount).fill(failureOf(ordered)));
+      return calls.map(() => failures);
+    }
+    const { keys, rows } = ordered;
+    const framesOf = ({ frame = DEFAULT_FRAME }: WindowCallOptions) => {
+      const key = keys[0] && { vector: keys[0], descending: orderBy[0]!.descending };
+      return frameBounds(rows, frame, key);
+    };
+    return calls.map((call) => this.#result(call, rows, () => framesOf(call)));
+  }
+
+  /** The rows in the window's order; the error of a key where all calls are deferred, so that it is theirs. */
+  #ordered(): { readonly keys: readonly Vector[]; readonly rows: WindowRows } | QueryError {
+    try {
+      const keys = this.#options.orderBy.map((key) => this.#evaluated(key.expression));
+      return { keys, rows: this.#windowRows(keys) };
+    } catch (error) {
+      const isValueError = error instanceof QueryError && error.code === 'query_failed';
+      if (isValueError && this.#options.calls.every(({ run }) => run.isDeferred === true))
+        return error;
+      throw error;
+    }
   }
 
   #windowRows(keys: readonly Vector[]): WindowRows {
@@ -105,8 +138,15 @@ export class WindowSink implements Sink {
   #result(call: WindowCallOptions, rows: WindowRows, frames: () => FrameBounds): Vector {
     const { run, frame = DEFAULT_FRAME, arguments: functions } = call;
     if (run.kind === 'function') {
-      const vectors = functions.map((each) => this.#evaluated(each));
-      return run.kernel(rows, { vectors, ignoresNulls: run.ignoresNulls, frames });
+      const { kernel, ignoresNulls, isDeferred = false } = run;
+      const [argument] = functions;
+      if (!isDeferred || argument === undefined) {
+        const vectors = functions.map((each) => this.#evaluated(each));
+        const values = kernel(rows, { vectors, ignoresNulls, isDeferred: false, frames });
+        return isDeferred ? asAnswers(values, rows.count) : values;
+      }
+      const vectors = [this.#answers(argument)];
+      return kernel(rows, { vectors, ignoresNulls, isDeferred, frames });
     }
     const shape = shapeOf(frame, this.#options.orderBy.length > 0);
     const { checkpoint } = this.#options;
@@ -128,9 +168,24 @@ export class WindowSink implements Sink {
     return { vectors: functions.map((_, index) => concatVectors(all.map((part) => part[index]!))) };
   }
 
+  /** What a deferred function is given of each row. */
+  #answers(argument: VectorFunction): Vector {
+    const answers: DeferredAnswer[] = [];
+    for (const chunk of this.#rows.chunks) {
+      addDeferredAnswers(argument, chunk, answers, this.#options.checkpoint);
+    }
+    return valueVector(answers);
+  }
+
   #evaluated(expression: VectorFunction): Vector {
     return concatVectors(this.#rows.chunks.map(expression));
   }
+}
+
+function asAnswers(values: Vector, count: number): Vector {
+  return valueVector(
+    Array.from({ length: count }, (_, row) => deferredAnswer(valueAt(values, row))),
+  );
 }
 
 /** Without an order all rows are peers, so that no RANGE leaves one out. */

@@ -71,7 +71,7 @@ export type Expression =
     }
   /** COALESCE and IFNULL: arguments after the first non-NULL are not evaluated for a row. */
   | { readonly op: 'coalesce'; readonly type: SqlType; readonly arguments: readonly Expression[] }
-  /** `input` is the answer of a deferred aggregate: its value, or the error raised here. */
+  /** `input` is the answer of a deferred call: its value, or the error raised here. */
   | {
       readonly op: 'deferred-value';
       readonly type: SqlType;

@@ -10,13 +10,13 @@ import type { FrameBound, WindowCall, WindowFrame } from './logical-plan.ts';
 /** What computes one call of a window, its constants evaluated; `type` is that of its result. */
 export function windowRunOf(call: WindowCall, type: SqlType): WindowCallOptions['run'] {
   const { function: called, ignoresNulls } = call;
+  const isDeferred = called.isDeferred === true;
   const found = findWindowFunction(called.name);
   if (found !== undefined) {
     const kernel = found.prepare(called.constants.map(evaluateConstant));
-    return { kind: 'function', kernel, ignoresNulls };
+    return { kind: 'function', kernel, ignoresNulls, isDeferred };
   }
   const collects = called.orderBy !== undefined;
-  const isDeferred = called.isDeferred === true;
   return { kind: 'aggregate', create: () => aggregateStateOf(called), type, collects, isDeferred };
 }
 

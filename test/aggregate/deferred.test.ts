@@ -202,6 +202,71 @@ const TEXTS: readonly (readonly [sql: string, answers: unknown])[] = [
     [1, 2, 3, 4, 5, 6],
   ],
   [`SELECT m.a ${FROM} QUALIFY COUNT(*) OVER () < 6 OR SUM(m.a / m.b) OVER () > 1`, 'error'],
+  // Functions of windows read one row, with IGNORE NULLS the frame, for percentiles the partition.
+  [
+    `SELECT IF(m.a < 4, LAG(m.a / m.b, 1, -1) OVER (ORDER BY m.a), 0) ${FROM} ORDER BY m.a`,
+    [-1, 1, 1, 0, 0, 0],
+  ],
+  [`SELECT IF(m.a > 4, LAG(m.a / m.b, 1, -1) OVER (ORDER BY m.a), 0) ${FROM}`, 'error'],
+  [
+    `SELECT IF(m.a = 4, LEAD(m.a / m.b) OVER (ORDER BY m.a), m.a) ${FROM} ORDER BY m.a`,
+    [1, 2, 3, 5, 5, 6],
+  ],
+  [
+    `SELECT COALESCE(NULLIF(m.a, 6), FIRST_VALUE(m.a / m.b) OVER (ORDER BY m.a)) ${FROM} ORDER BY m.a`,
+    [1, 2, 3, 4, 5, 1],
+  ],
+  [`SELECT COALESCE(NULLIF(m.a, 6), LAST_VALUE(m.a / m.b) OVER (ORDER BY m.a)) ${FROM}`, 'error'],
+  [
+    `SELECT IF(m.a > 1, NTH_VALUE(m.a / m.b, 2) OVER (ORDER BY m.a), NULL) ${FROM} ORDER BY m.a`,
+    [null, 1, 1, 1, 1, 1],
+  ],
+  [
+    `SELECT IF(m.a < 3, NTH_VALUE(m.a / m.b, 2 IGNORE NULLS) OVER (ORDER BY m.a), NULL) ${FROM} ORDER BY m.a`,
+    [null, 1, null, null, null, null],
+  ],
+  [
+    `SELECT IF(m.a > 3, NTH_VALUE(m.a / m.b, 2 IGNORE NULLS) OVER (ORDER BY m.a), NULL) ${FROM}`,
+    'error',
+  ],
+  [
+    `SELECT IF(m.k = 'y', PERCENTILE_CONT(m.a / m.b, 0.5) OVER (PARTITION BY m.k), 0) ${FROM} ORDER BY m.a`,
+    [0, 3, 0, 0, 3, 0],
+  ],
+  [
+    `SELECT IF(m.k = 'x', PERCENTILE_DISC(m.a / m.b, 0.5) OVER (PARTITION BY m.k), 0) ${FROM}`,
+    'error',
+  ],
+  // So do the keys of a window that branches alone read.
+  [
+    `SELECT IF(m.a > 6, RANK() OVER (ORDER BY m.a / m.b), m.a) ${FROM} ORDER BY m.a`,
+    [1, 2, 3, 4, 5, 6],
+  ],
+  [`SELECT IF(m.a > 5, RANK() OVER (ORDER BY m.a / m.b), m.a) ${FROM}`, 'error'],
+  [
+    `SELECT IF(m.a > 6, RANK() OVER (ORDER BY m.a / m.b), MAX(m.a) OVER (ORDER BY m.a / m.b)) ${FROM}`,
+    'error',
+  ],
+  [
+    `SELECT IF(m.a > 6, RANK() OVER (ORDER BY m.a / m.b), m.a), MAX(m.a) OVER (ORDER BY m.a / m.b) ${FROM}`,
+    'error',
+  ],
+  [
+    `SELECT IF(m.a > 6, COUNT(*) OVER (PARTITION BY DIV(m.a, m.b)), m.a) ${FROM} ORDER BY m.a`,
+    [1, 2, 3, 4, 5, 6],
+  ],
+  [
+    `SELECT IF(m.k = 'z', RANK() OVER (ORDER BY SUM(m.a / m.b)), MAX(m.a)) ${FROM} GROUP BY m.k ORDER BY m.k`,
+    [3, 6, 5],
+  ],
+  [
+    `SELECT IF(b > 0, RANK() OVER (ORDER BY a), 0) FROM (SELECT m.a, m.b ${FROM}) ORDER BY a`,
+    [1, 2, 0, 0, 5, 0],
+  ],
+  [
+    `SELECT IF(q > 0, NTILE(2) OVER (ORDER BY r), 0) FROM (SELECT m.a, m.a / 2 AS q, m.b, -1 / m.a AS r ${FROM}) ORDER BY a`,
+    [1, 1, 1, 2, 2, 2],
+  ],
   [
     `SELECT IF(m.k = 'y', SUM(SUM(m.a / m.b)) OVER (PARTITION BY m.k), 0) ${FROM} GROUP BY m.k ORDER BY m.k`,
     [0, 0, 6],
@@ -240,7 +305,7 @@ test('an error in a branch is reported at the aggregate, any other error at its 
   assert.equal(read.span?.column, 12);
 });
 
-test('only aggregates that may fail and are read in branches alone are deferred', () => {
+test('only what may fail and is read in branches alone is deferred', () => {
   const isDeferred = (list: string) => {
     const bound = bindQuery(parseQuery(`SELECT ${list} FROM UNNEST([1]) AS a`), {
       sources: [],
@@ -256,11 +321,17 @@ test('only aggregates that may fail and are read in branches alone are deferred'
     'IF(COUNT(*) > 1, COUNT(DISTINCT a), AVG(a))',
     'IF(COUNT(*) > 1, SUM(a), 0), SUM(a)',
     'IF(COUNT(*) > 1, APPROX_QUANTILES(a, 2)[OFFSET(1)], 0)',
+    'IF(a > 1, LAG(a) OVER (ORDER BY a), 0)',
+    'COALESCE(LAG(a / 2) OVER (ORDER BY a), 0)',
+    'IF(a > 1, RANK() OVER (ORDER BY a), 0)',
+    'IF(RANK() OVER (ORDER BY a / 2) > 1, DENSE_RANK() OVER (ORDER BY a / 2), 0)',
   ]) {
     assert.equal(isDeferred(list), false, list);
   }
   assert.equal(isDeferred('IF(COUNT(*) > 1, SUM(a), 0)'), true);
   assert.equal(isDeferred('IF(COUNT(*) > 1, MAX(a / 2), 0)'), true);
+  assert.equal(isDeferred('IF(a > 1, LAG(a / 2) OVER (ORDER BY a), 0)'), true);
+  assert.equal(isDeferred('IF(a > 1, RANK() OVER (ORDER BY a / 2), 0)'), true);
 });
 
 /** Fails for a row whose value is below 0. */

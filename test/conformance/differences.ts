@@ -13,12 +13,15 @@ export type Difference = {
 export const DIFFERENCES: readonly Difference[] = [
   {
     kind: 'differs',
-    why: "errors in a branch that is not taken count for nothing, aggregates among them, as in Google's compliance tests; this engine computes these before",
+    why: "errors in a branch that is not taken count for nothing, those of aggregates and window functions among them, as in Google's compliance tests; this engine computes these before",
     cases: [
       'SELECT IF(SUM(a) > 0, SUM(a), SUM(a / 0)) AS x FROM UNNEST([0, 1, 2, 3, 4]) AS a',
       'SELECT IFNULL(SUM(a), SUM(a / 0)), IFNULL(SUM(a), SUM(DISTINCT 9223372036854775807 + a)) FROM UNNEST([0, 1]) AS a',
       'SELECT COUNT(*) > 1 OR MAX(a / 0) > 1, COUNT(*) < 1 AND MAX(a / 0) > 1 FROM UNNEST([0, 1]) AS a',
       'SELECT IF(a > 1, SUM(a / 0) OVER (), a) FROM UNNEST([0, 1]) AS a ORDER BY a',
+      'SELECT IF(a > 1, LAG(a / 0) OVER (ORDER BY a), a) FROM UNNEST([0, 1]) AS a ORDER BY a',
+      'SELECT IF(a > 1, PERCENTILE_DISC(a / 0, 0.5) OVER (), a) FROM UNNEST([0, 1]) AS a ORDER BY a',
+      'SELECT IF(a > 1, RANK() OVER (ORDER BY a / 0), a), IF(a > 1, COUNT(*) OVER (PARTITION BY DIV(a, 0)), a) FROM UNNEST([0, 1]) AS a ORDER BY a',
     ],
   },
   {

@@ -17,6 +17,7 @@ import {
   type Expression,
   type GroupKey,
   hasAggregate,
+  hasWindow,
   type Item,
   isGrouped,
   isOrdered,
@@ -157,8 +158,8 @@ async function comparisonOf(
   const sql = render(query);
   const { answer, message } = await googleAnswer(render(withNamedKeys(query)), tables);
   if (answer === undefined) return undefined;
-  // This engine of Google computes the aggregates of branches that are not taken.
-  if (answer === 'error' && interpreter !== 'error' && choosesAggregate(query)) return undefined;
+  // This engine of Google computes the aggregates and windows of branches that are not taken.
+  if (answer === 'error' && interpreter !== 'error' && choosesComputed(query)) return undefined;
   const engine = weirAnswer(sql, events);
   if (engine === undefined) return undefined;
   if (typeof engine === 'object' && 'broke' in engine) {
@@ -175,13 +176,14 @@ async function comparisonOf(
   return { kind: wrong.join(' and '), google: answer, engine, interpreter, message };
 }
 
-/** Whether an aggregate stands in a branch anywhere. */
-function choosesAggregate(part: unknown): boolean {
+/** Whether an aggregate or a function over a window stands in a branch anywhere. */
+function choosesComputed(part: unknown): boolean {
   if (typeof part !== 'object' || part === null) return false;
   const { op, operation, arguments: inputs } = part as Partial<Expression & { op: 'call' }>;
   const isChoice = op === 'call' && /^(?:IF|CASE|COALESCE|IFNULL)\b/.test(operation!);
-  if (isChoice && inputs!.slice(1).some(hasAggregate)) return true;
-  return Object.values(part).some(choosesAggregate);
+  const isComputed = (input: Expression) => hasAggregate(input) || hasWindow(input);
+  if (isChoice && inputs!.slice(1).some(isComputed)) return true;
+  return Object.values(part).some(choosesComputed);
 }
 
 /** Errors of compiling are a kind of their own, so that shrinking does not drift to them. */

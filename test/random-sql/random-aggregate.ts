@@ -144,13 +144,18 @@ function collection(
 
 /** An aggregate of an INT64 that some rows, or their sum, may not have. */
 export function randomFailing(random: Random, value: (type: Type) => Expression): Aggregate {
+  const name = random.pick<AggregateName>(['COUNT', 'SUM', 'MIN', 'MAX', 'BIT_OR']);
+  return aggregate('INT64', name, failingValue(random, value));
+}
+
+/** An INT64 that some rows may not have. */
+export function failingValue(random: Random, value: (type: Type) => Expression): Expression {
   const [text, takes] = random.pick<readonly [string, readonly Type[]]>([
     ['MOD(?, ?)', ['INT64', 'INT64']],
     ['CAST(? AS INT64)', ['STRING']],
     ['(? * 4000000000000000000)', ['INT64']],
   ]);
-  const name = random.pick<AggregateName>(['COUNT', 'SUM', 'MIN', 'MAX', 'BIT_OR']);
-  return aggregate('INT64', name, callOf(text, 'INT64', takes.map(value)));
+  return callOf(text, 'INT64', takes.map(value));
 }
 
 function aggregate(type: Type, name: AggregateName, argument?: Expression): Aggregate {

@@ -18,7 +18,12 @@ import {
   type Type,
   type Window,
 } from './query.ts';
-import { randomAggregate, randomDirection, randomFailing } from './random-aggregate.ts';
+import {
+  failingValue,
+  randomAggregate,
+  randomDirection,
+  randomFailing,
+} from './random-aggregate.ts';
 import {
   type ExpressionOptions,
   type Readable,
@@ -322,14 +327,18 @@ class QueryMaker {
     const counted = this.#aggregate(scope, keys, false);
     const own = keys.map(({ expression }) => expression).filter((key) => !hasSubquery(key));
     const outputs = [counted, ...own].map((expression) => ({ expression, type: expression.type }));
-    const condition = () => this.#outputValue('BOOL', outputs, { depth: 2 });
-    const [text, chosen] = random.pick<readonly [string, readonly Expression[]]>([
+    return this.#chosen(one, other, () => this.#outputValue('BOOL', outputs, { depth: 2 }));
+  }
+
+  /** One of two of the same type. */
+  #chosen(one: Expression, other: Expression, condition: () => Expression): Expression {
+    const [text, inputs] = this.#random.pick<readonly [string, readonly Expression[]]>([
       ['IF(?, ?, ?)', [condition(), one, other]],
       ['CASE WHEN ? THEN ? WHEN ? THEN ? ELSE ? END', [condition(), one, condition(), other, one]],
       ['COALESCE(?, ?)', [one, other]],
       ['IFNULL(?, ?)', [one, other]],
     ]);
-    return callOf(text, type, chosen);
+    return callOf(text, one.type, inputs);
   }
 
   #aggregate(
@@ -373,7 +382,7 @@ class QueryMaker {
   #windowed(
     scope: readonly Readable[],
     unique: readonly Expression[] | undefined,
-    { types }: ItemOptions,
+    { types, isCertain }: ItemOptions,
   ) {
     const random = this.#random;
     const window = (type?: Type): Readable => {
@@ -383,6 +392,7 @@ class QueryMaker {
     const wanted = types ?? this.#times(random.pick([1, 2, 3]), () => randomScalar(random));
     const items = wanted.map((type) => {
       if (random.next() < 0.3) return this.#item(this.#value(type, scope, { depth: 1 }));
+      if (isCertain && random.next() < 0.6) return this.#item(this.#chosenWindow(scope, unique));
       if (random.next() < 0.7) return this.#item(window(type).expression);
       const outputs = [window(type), window()];
       return this.#item(this.#outputValue(type, outputs, { depth: 1 }));
@@ -395,15 +405,29 @@ class QueryMaker {
     return { items, groupBy: [], distinct: random.next() < 0.1, qualify };
   }
 
+  /** One of two functions over windows. The other may fail, which counts in those rows alone where it is chosen. */
+  #chosenWindow(scope: readonly Readable[], unique: readonly Expression[] | undefined): Expression {
+    const certain = (type: Type) => this.#value(type, scope, { depth: 1, isCertain: true });
+    const failing = (type: Type) =>
+      type === 'INT64' ? failingValue(this.#random, certain) : certain(type);
+    const [one, other] = [
+      this.#window(scope, unique, 'INT64'),
+      this.#window(scope, unique, 'INT64', failing),
+    ];
+    return this.#chosen(one, other, () => this.#value('BOOL', scope, { depth: 1 }));
+  }
+
   #window(
     scope: readonly Readable[],
     unique: readonly Expression[] | undefined,
     type?: Type,
+    argument?: (type: Type) => Expression,
   ): Window {
     return randomWindow(
       this.#random,
       {
         value: (type) => this.#value(type, scope, { depth: 1 }),
+        ...(argument === undefined ? {} : { argument }),
         key: () => {
           const keys = scope.filter(({ type }) => canPartition(type));
           const type = keys.length === 0 ? 'BOOL' : randomOf(this.#random, keys).type;

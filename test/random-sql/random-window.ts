@@ -17,6 +17,8 @@ import { randomWritten } from './random-expression.ts';
 
 export type WindowOptions = {
   readonly value: (type: Type) => Expression;
+  /** What a function may take, if that is other than a value to sort by. */
+  readonly argument?: (type: Type) => Expression;
   /** Reads a column, and its type may be partitioned by. */
   readonly key: () => Expression;
   /** Expressions that no two rows have in common, if there are such. */
@@ -60,7 +62,8 @@ export function randomWindow(random: Random, options: WindowOptions, wanted?: Ty
   return { op: 'window', type, call, partitionBy, orderBy, frame };
 }
 
-function choicesOf(random: Random, { value }: WindowOptions): readonly Choice[] {
+function choicesOf(random: Random, options: WindowOptions): readonly Choice[] {
+  const { argument: value = options.value } = options;
   const call = (name: WindowName, parts: Partial<WindowCall> = {}): WindowCall => ({
     op: 'window-call',
     name,

@@ -34,10 +34,10 @@ export function windowValue<Row>(window: Window, all: Partition<Row>): Value {
   const place: Place = { index, keys, order: orderBy };
   const [start, end] = frameOf(place, window.frame);
   if (call.op === 'aggregate') return all.aggregate(call, rows.slice(start, end));
-  const values = () => rows.map((row) => all.evaluate(must(call.argument), row));
-  return isNumbering(call)
-    ? numbering(call, place)
-    : navigation(call, values(), { index, start, end });
+  if (isNumbering(call)) return numbering(call, place);
+  const valuesOf = (part: readonly Row[]) =>
+    part.map((row) => all.evaluate(must(call.argument), row));
+  return navigation(call, rows, valuesOf, { index, start, end });
 }
 
 /** A row in its sorted partition: `keys` are what each row was sorted by. */
@@ -127,21 +127,32 @@ function numbering({ name, count: bucketCount = 1 }: WindowCall, place: Place): 
   }
 }
 
-function navigation(
+/** Reads one row, or to know which are NULL all of the frame: what fails in others counts for nothing. */
+function navigation<Row>(
   { name, count = 1, ignoresNulls = false }: WindowCall,
-  values: readonly Value[],
+  rows: readonly Row[],
+  valuesOf: (part: readonly Row[]) => readonly Value[],
   { index, start, end }: { readonly index: number; readonly start: number; readonly end: number },
 ): Value {
-  if (name === 'LAG') return values[index - count] ?? null;
-  if (name === 'LEAD') return values[index + count] ?? null;
-  const inFrame = values.slice(start, end).filter((value) => !ignoresNulls || value !== null);
+  const valueIn = (list: readonly Row[], at: number) =>
+    at < 0 ? null : (valuesOf(list.slice(at, at + 1))[0] ?? null);
+  const ofFrame = (place: (frameSize: number) => number) => {
+    const frame = rows.slice(start, end);
+    if (!ignoresNulls) return valueIn(frame, place(frame.length));
+    const values = valuesOf(frame).filter((value) => value !== null);
+    return values[place(values.length)] ?? null;
+  };
   switch (name) {
+    case 'LAG':
+      return valueIn(rows, index - count);
+    case 'LEAD':
+      return valueIn(rows, index + count);
     case 'FIRST_VALUE':
-      return inFrame[0] ?? null;
+      return ofFrame(() => 0);
     case 'LAST_VALUE':
-      return inFrame.at(-1) ?? null;
+      return ofFrame((size) => size - 1);
     case 'NTH_VALUE':
-      return inFrame[count - 1] ?? null;
+      return ofFrame(() => count - 1);
     case 'ROW_NUMBER':
     case 'RANK':
     case 'DENSE_RANK':

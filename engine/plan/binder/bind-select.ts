@@ -277,6 +277,7 @@ function readAlways(
   }
   for (const { partitionBy, orderBy, calls } of windows) {
     const called = calls.filter(({ column }) => always.has(column.id));
+    if (called.length === 0) continue;
     const read = [
       ...partitionBy,
       ...orderBy.map((key) => key.expression),
@@ -313,10 +314,12 @@ function distinctStage(stage: Stage, span: Span, binding: Binding): Stage {
 /** What is computed over windows, and the QUALIFY above it. */
 function windowStage(stage: Stage, binding: Binding): Stage {
   if (stage.windows.length === 0) return stage;
-  const called = stage.windows.flatMap(({ calls }) =>
-    calls.map(({ column, call, span }) => ({ column, call: call.function, span })),
-  );
   const always = readAlways(stage);
+  const called = stage.windows.flatMap(({ partitionBy, orderBy, calls }) => {
+    const isOpen = calls.every(({ column }) => !always.has(column.id));
+    const keys = isOpen ? [...partitionBy, ...orderBy.map((key) => key.expression)] : [];
+    return calls.map(({ column, call, span }) => ({ column, call: call.function, span, keys }));
+  });
   const deferral = new Deferral(called, { input: stage.plan, always, binding });
   let { plan } = stage;
   for (const { span, partitionBy, orderBy, calls } of stage.windows) {

@@ -15,20 +15,26 @@ import { canFail } from '../optimize/can-fail.ts';
 import { inputsOf } from '../optimize/plan-walk.ts';
 import type { Binding } from './binding.ts';
 
-/** The surroundings of the aggregates of one operator. */
+/** The surroundings of the aggregates or window functions of one operator. */
 export type DeferralContext = {
-  /** The rows that are aggregated. */
+  /** The rows that they read. */
   readonly input: LogicalPlan;
   /** The columns that the operators above read in every case, not only in a branch. */
   readonly always: ReadonlySet<ColumnId>;
   readonly binding: Binding;
 };
 
-type Aggregated = { readonly column: Column; readonly call: AggregateCall; readonly span: Span };
+type Aggregated = {
+  readonly column: Column;
+  readonly call: AggregateCall;
+  readonly span: Span;
+  /** Of a call over a window: what its rows are divided and ordered by, unless another call needs that in every case. */
+  readonly keys?: readonly Expression[];
+};
 
 /**
- * The aggregates of one operator. An aggregate is deferred if it can fail and only branches read it: its error counts
- * only if such a branch is taken.
+ * The aggregates or window functions of one operator. One is deferred if it can fail and only branches read it: its
+ * error counts only if such a branch is taken.
  */
 export class Deferral {
   readonly #binding: Binding;
@@ -38,20 +44,20 @@ export class Deferral {
     const open = aggregates.filter(({ column }) => !always.has(column.id));
     const failing = new Set<ColumnId>();
     if (open.length > 0) addFailingColumns(input, failing);
-    const deferred = open.filter(({ call }) => callCanFail(call, failing));
+    const deferred = open.filter(({ call, keys = [] }) => callCanFail(call, keys, failing));
     this.#binding = binding;
     this.#deferred = new Map(deferred.map((each) => [each.column.id, each]));
   }
 
-  /** Returns the aggregate as the operator computes it: deferred, if it must be. */
-  computed({ column, call }: Omit<Aggregated, 'span'>): Omit<Aggregated, 'span'> {
+  /** Returns the call as the operator computes it: deferred, if it must be. */
+  computed({ column, call }: Computed): Computed {
     if (!this.#deferred.has(column.id)) return { column, call };
-    // An error is reported at the place of the whole aggregate.
+    // An error is reported at the place of the whole call.
     const placeless = mapCall(call, (each) => rewrite(each, withoutPlace));
     return { column: answerColumn(column), call: { ...placeless, isDeferred: true } };
   }
 
-  /** Returns an expression above the operator with its reads of deferred aggregates replaced. */
+  /** Returns an expression above the operator with its reads of deferred calls replaced. */
   reading(expression: Expression): Expression {
     if (this.#deferred.size === 0) return expression;
     const deferred = expression.op === 'column' ? this.#deferred.get(expression.id) : undefined;
@@ -69,12 +75,14 @@ export class Deferral {
   }
 }
 
+type Computed = Pick<Aggregated, 'column' | 'call'>;
+
 function valueRead({ column, span }: Aggregated): Expression {
   const input = columnReference(answerColumn(column));
   return { op: 'deferred-value', type: column.type, input, span };
 }
 
-/** The column of a deferred aggregate: its value, or the code and the message of its error. */
+/** The column of a deferred call: its value, or the code and the message of its error. */
 function answerColumn({ id, name, type }: Column): Column {
   const fields = [
     { name: 'value', type },
@@ -89,12 +97,14 @@ function withoutPlace(expression: Expression): Expression {
   return 'span' in expression ? { ...expression, span: undefined } : expression;
 }
 
-function callCanFail(call: AggregateCall, failing: ReadonlySet<ColumnId>): boolean {
-  const found = findAggregateFunction(call.name);
-  // A pure window function returns the value of a row: its answer has no room for an error.
-  if (found === undefined) return false;
-  if (found.fails === 'by value') return true;
-  return rowExpressionsOf(call).some((each) => canFail(each) || readsAny(each, failing));
+function callCanFail(
+  call: AggregateCall,
+  keys: readonly Expression[],
+  failing: ReadonlySet<ColumnId>,
+): boolean {
+  if (findAggregateFunction(call.name)?.fails === 'by value') return true;
+  const read = [...rowExpressionsOf(call), ...keys];
+  return read.some((each) => canFail(each) || readsAny(each, failing));
 }
 
 /** Adds the columns that projections compute on demand and that can fail. */
