@@ -114,6 +114,7 @@ export const DIFFERENCES: readonly Difference[] = [
       'SELECT UPPER(project) AS p, COUNT(*) AS n FROM logs GROUP BY UPPER(project) ORDER BY p',
       'SELECT x + 1 AS y, x + 1 + 1 AS z, COUNT(*) AS n FROM UNNEST([1, 1, 2]) AS x GROUP BY x + 1 ORDER BY y',
       'SELECT x + 1 + 1 AS z FROM UNNEST([1, 1, 2]) AS x GROUP BY x + 1',
+      'SELECT STRUCT(x) IN UNNEST(a) AS k, COUNT(*) AS n FROM (SELECT [STRUCT(1 AS v), STRUCT(3 AS v)] AS a), UNNEST([1, 2, 3]) AS x GROUP BY STRUCT(x) IN UNNEST(a) ORDER BY n',
       "SELECT CASE WHEN x > 1 THEN 'big' ELSE 'small' END AS size, COUNT(*) AS n FROM UNNEST([1, 2, 3]) AS x GROUP BY CASE WHEN x > 1 THEN 'big' ELSE 'small' END ORDER BY 1",
     ],
   },

@@ -80,6 +80,15 @@ test('group keys are known again inside larger expressions, in any letter case',
   );
 });
 
+test('whether a record is in a computed array is a group key that is known again', () => {
+  const from = 'FROM (SELECT 1 AS x, [STRUCT(1 AS v)] AS a, [STRUCT(2 AS v)] AS b)';
+  const key = 'STRUCT(x) IN UNNEST(a)';
+  bind(`SELECT NOT ${key} AS k, COUNT(*) AS n ${from} GROUP BY ${key} HAVING ${key}`);
+  const list = (other: string) => `SELECT ${other} AS k ${from} GROUP BY ${key}`;
+  expectRefusal(list('STRUCT(x) IN UNNEST(^b)'), 'b is neither in GROUP BY');
+  expectRefusal(list('STRUCT(x + 1) IN UNNEST(^a)'), 'a is neither in GROUP BY');
+});
+
 test('a column that is neither grouped nor aggregated is refused by its path', () => {
   const from = 'FROM logs, UNNEST(metadata) AS m';
   expectRefusal(`SELECT id, ^m.request.path ${from} GROUP BY id`, 'm.request.path is neither');

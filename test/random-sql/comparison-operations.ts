@@ -123,10 +123,18 @@ export function records(): readonly Operation[] {
         return not(isSame([a, b], [c, d]));
       }),
       lazy('(STRUCT(?, ?) IN (STRUCT(?, ?), STRUCT(?, ?)))', three, 'BOOL', isSome),
-      // In arrays Google's engine takes no INT64 for a FLOAT64. A computed array makes it a subquery, which GROUP BY refuses.
+      // In arrays Google's engine takes no INT64 for a FLOAT64.
       ...(['INT64', 'FLOAT64'].includes(left)
         ? []
-        : [lazy('(STRUCT(?, ?) IN UNNEST([STRUCT(?, ?), STRUCT(?, ?)]))', three, 'BOOL', isSome)]),
+        : [
+            lazy('(STRUCT(?, ?) IN UNNEST([STRUCT(?, ?), STRUCT(?, ?)]))', three, 'BOOL', isSome),
+            lazy(
+              '(STRUCT(?, ?) IN UNNEST(ARRAY_REVERSE([STRUCT(?, ?), STRUCT(?, ?)])))',
+              three,
+              'BOOL',
+              isSome,
+            ),
+          ]),
     ];
   });
 }

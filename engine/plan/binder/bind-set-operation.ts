@@ -73,7 +73,9 @@ function inputValue({ plan, columns }: Relation, index: number): Expression {
 }
 
 function isConstant(expression: Expression): boolean {
-  if (expression.op === 'array') return expression.elements.every(isLiteral);
+  if (expression.op === 'array') {
+    return expression.elements.every((element) => isLiteral(element) || isConstant(element));
+  }
   if (expression.op === 'struct') return expression.fields.every(isConstant);
   return isLiteral(expression) && expression.type.kind !== 'STRUCT';
 }

@@ -95,7 +95,12 @@ export function isRecordInArray(
     outer: false,
   } as const;
   const captures = [{ column: captured, expression: array }];
-  return recordInRows(of, { plan: binding.plan(unnest, of.span), captures, column }, binding);
+  const plan = binding.plan(unnest, of.span);
+  const subquery = recordInRows(of, { plan, captures, column }, binding);
+  // How values are compared follows from their types.
+  const shape = `${typeName(of.input.type)} in ${typeName(array.type)}`;
+  binding.identities.shareShape(subquery.plan, shape);
+  return subquery;
 }
 
 type Rows = Omit<BoundSubquery, 'columns'> & { readonly column: Column };
@@ -105,7 +110,7 @@ function recordInRows(
   { input, span, equal }: Omit<InQuerySyntax, 'query'>,
   { plan, captures, column }: Rows,
   binding: Binding,
-): Expression {
+): Subquery {
   const wanted = binding.newOuterColumn('input', input.type);
   const expression = equal(columnReference(wanted), columnReference(column));
   const value = binding.newColumn('is_equal', BOOL);

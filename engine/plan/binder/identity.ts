@@ -17,6 +17,7 @@ export class ExpressionIdentities {
   readonly #types = new WeakMap<SqlType, number>();
   readonly #typesByName = new Map<string, number>();
   readonly #plans = new WeakMap<LogicalPlan, number>();
+  readonly #plansByShape = new Map<string, number>();
   #planCount = 0;
 
   of(expression: Expression): number {
@@ -52,6 +53,13 @@ export class ExpressionIdentities {
       having === undefined ? '' : `${having.extreme} ${this.of(having.expression)}`,
       limit === undefined ? '' : this.of(limit),
     ].join(' / ');
+  }
+
+  /** Makes a plan the same as all others of this shape: of equal captures they compute the same. */
+  shareShape(plan: LogicalPlan, shape: string): void {
+    const number = this.#plansByShape.get(shape) ?? this.#plan(plan);
+    this.#plansByShape.set(shape, number);
+    this.#plans.set(plan, number);
   }
 
   /** One node, its inputs given by their identities. */
@@ -98,7 +106,7 @@ export class ExpressionIdentities {
     }
   }
 
-  /** A plan is the same as itself only. */
+  /** A plan is the same as itself only, and as those that share a shape with it. */
   #plan(plan: LogicalPlan): number {
     const known = this.#plans.get(plan) ?? this.#planCount++;
     this.#plans.set(plan, known);
