@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { runWords } from './command/command-table.ts';
 import { askTerminal, TerminalPrompt } from './command/terminal.ts';
+import { findNodeProblem } from './node-version.ts';
 
 for (const stream of [process.stdout, process.stderr]) {
   // The reader of the output has closed it, as `head` does. No message can reach it.
@@ -21,6 +22,11 @@ function ended(): AbortSignal {
 }
 
 async function run(): Promise<number> {
+  const nodeProblem = findNodeProblem(process.versions.node);
+  if (nodeProblem !== undefined) {
+    process.stderr.write(`${nodeProblem}\n`);
+    return 1;
+  }
   const isAsked = process.stdin.isTTY && process.stderr.isTTY;
   try {
     return await runWords(process.argv.slice(2), {

@@ -131,8 +131,7 @@ export const SETTING_TABLE = {
   memoBytesMax: derived<number>({
     variable: 'MEMO_LIMIT',
     subject: 'Memory and threads',
-    summary: 'memory for partial results of sealed segments; with 0 every query reads every row',
-    details: 'With `0` no partial results are cached.',
+    summary: 'memory for cached partial results of stored logs; with 0 every query reads every row',
     kind: bytesKind(0, 'or 0'),
     defaultText: '64MiB, or 1/32 of MEMORY_LIMIT if that is less',
     defaultValue: (known) => defaultMemoBytes(getMemoryBytes(known)),
@@ -140,7 +139,7 @@ export const SETTING_TABLE = {
   workerCount: optional({
     variable: 'WORKERS',
     subject: 'Memory and threads',
-    summary: 'threads that run queries, and seal and merge segments',
+    summary: 'threads that run queries, and write and merge segment files',
     details:
       'weir starts fewer if `MEMORY_LIMIT` has no room for them. Up to three times as many additional threads hold paused queries.',
     kind: integerKind(1, WORKERS_MAX),
@@ -178,7 +177,7 @@ export const SETTING_TABLE = {
     variable: 'DEFAULT_SOURCE',
     subject: 'Sources and queries',
     summary:
-      'source of senders that name none: OpenTelemetry, Elasticsearch, Loki, Splunk, Datadog',
+      'source of senders that name none: OpenTelemetry, Elasticsearch, GELF, the journal, Loki, Splunk, Datadog',
     details: 'It is added if no such source exists.',
     kind: textKind('NAME', 'the name of a source'),
     defaultText: 'logs',

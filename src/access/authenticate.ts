@@ -71,7 +71,11 @@ export function authenticate(tokens: Tokens, request: IncomingMessage, places: T
   if (tokenIn !== 'headers') token ??= findInUrl(query, TOKEN_PARAMETER);
   if (tokenIn === 'password') token ??= findOfSender(request, places);
   if (token === undefined) {
-    throw new TokenError('missing', `an access token must be given ${WAYS[tokenIn]}; got none`);
+    const got =
+      request.headers.authorization === undefined
+        ? 'none'
+        : 'an Authorization header of another form';
+    throw new TokenError('missing', `an access token must be given ${WAYS[tokenIn]}; got ${got}`);
   }
   const grant = tokens.find(token);
   if (grant === 'expired') throw new TokenError('expired', 'the access token has expired');

@@ -146,7 +146,7 @@ function unknownName(order: Order, known: OrderContext): string | undefined {
     (name) => !endpointsKnown.includes(isUuid(name) ? name.toLowerCase() : name),
   );
   if (endpoint === undefined) return undefined;
-  return `there is no endpoint ${echo(endpoint)}${hint(endpoint, endpointsKnown)}`;
+  return `there is no saved query ${echo(endpoint)}${hint(endpoint, endpointsKnown)}`;
 }
 
 function parseExpiry(text: string, nowMs: number): number {

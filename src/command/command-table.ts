@@ -52,7 +52,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'sources',
-    summary: 'list sources, and make new ones',
+    summary: 'list sources, and add new ones',
     read: async () => (await import('./sources-command.ts')).SOURCES,
   },
   {
@@ -94,7 +94,7 @@ export const COMMANDS: readonly CommandEntry[] = [
 
 /** Runs the command that the first word names. Rejects only for bugs. */
 export async function runWords(words: readonly string[], world: CommandWorld): Promise<ExitStatus> {
-  const [name, ...rest] = words;
+  const [name, ...rest] = toFlag(words);
   const entry = COMMANDS.find((each) => each.name === name);
   if (entry !== undefined) {
     return runCommand({ ...entry, command: await entry.read() }, rest, world);
@@ -109,6 +109,13 @@ export async function runWords(words: readonly string[], world: CommandWorld): P
   }
   world.err(`${unknownText(name)}\n\nTry "weir --help" for more information.\n`);
   return 2;
+}
+
+/** `weir help` and `weir help COMMAND` are other forms of the flag `--help`. */
+function toFlag(words: readonly string[]): readonly string[] {
+  const [first, command, ...rest] = words;
+  if (first !== 'help') return words;
+  return command === undefined ? ['--help'] : [command, '--help', ...rest];
 }
 
 function unknownText(name: string | undefined): string {

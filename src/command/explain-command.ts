@@ -26,7 +26,7 @@ import {
 export const EXPLAIN: Command = {
   usage: ['DEFINITION [name=value …] [--sql TEXT] [--url URL] [--plan-only] [--json]'],
   about: `
-DEFINITION is the name or the id of a definition, and each name=value one of its parameters. --help
+DEFINITION is the name or the id of a saved query, and each name=value one of its parameters. --help
 after a DEFINITION shows its parameters, too.
 
   weir explain functions.invocation-stats project=alpha interval=7day

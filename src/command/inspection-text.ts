@@ -74,7 +74,7 @@ function summaryLines(inspection: Inspection): readonly string[] {
 
 function damageSummary({ damageCount, unchecked, log }: Inspection): string {
   if (damageCount + unchecked.length === 0) {
-    return 'none in envelopes and log; weir verify reads every byte';
+    return 'none found yet; weir verify reads every byte';
   }
   const lost = log.recordsLost > 0 ? `; ${count(log.recordsLost)} records of the log lost` : '';
   return `${count(damageCount)} damaged, ${count(unchecked.length)} files not read${lost}`;

@@ -17,11 +17,11 @@ export type NamedCall = {
 export function parseNamedCall(command: string, words: CommandWords): NamedCall {
   const [definition, ...rest] = words.positionals;
   if (definition === undefined) {
-    throw new UsageError(`${command} must be followed by the name of a definition; got nothing`);
+    throw new UsageError(`${command} must be followed by the name of a saved query; got nothing`);
   }
   if (/^\w+=/.test(definition)) {
     throw new UsageError(
-      `${command} must be followed by the name of a definition, and its parameters behind that; got ${echo(definition)}`,
+      `${command} must be followed by the name of a saved query, and its parameters behind that; got ${echo(definition)}`,
     );
   }
   return { definition, parameters: parseParameterWords(rest), sql: words.find('sql') };
@@ -76,9 +76,9 @@ export function mustKnow(
   if (endpoint !== undefined) return endpoint;
   const wanted = call.definition;
   const names = known.flatMap(listNames);
-  if (names.length === 0) throw new UsageError('the token may call no definition');
+  if (names.length === 0) throw new UsageError('the token may run no saved query');
   const hint = findHint(wanted, names) ?? `there are ${names.join(', ')}`;
-  throw new UsageError(`there is no definition ${echo(wanted)}; ${hint}`);
+  throw new UsageError(`there is no saved query ${echo(wanted)}; ${hint}`);
 }
 
 /**

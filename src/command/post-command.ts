@@ -180,7 +180,9 @@ class Posting {
       const event = index === undefined ? undefined : events[Number(index)];
       const [, more] = /^… and (\d+) more events$/.exec(sentence) ?? [];
       refused += event === undefined ? Number(more ?? 0) : 1;
-      const place = event === undefined ? sentence : `${this.#noun} ${event.place}: ${reason}`;
+      // The service counts the lines of the request, not those of the file.
+      const why = reason?.replace(/^line \d+ is not JSON/, 'not JSON');
+      const place = event === undefined ? sentence : `${this.#noun} ${event.place}: ${why}`;
       this.#world.err(`${shownText(place)}\n`);
     }
     this.refusedCount += refused;

@@ -16,7 +16,7 @@ import { createServiceClient, type ServiceAnswer, TOKEN_NOTE, URL_FLAG } from '.
 export const QUERY: Command = {
   usage: ['DEFINITION [name=value …] [--sql TEXT] [--csv | --ndjson | --json] [--url URL]'],
   about: `
-DEFINITION is the name or the id of a definition, and each name=value one of its parameters. --help
+DEFINITION is the name or the id of a saved query, and each name=value one of its parameters. --help
 after a DEFINITION shows its parameters, too.
 
   weir query functions.invocation-stats project=alpha interval=7day

@@ -139,6 +139,11 @@ export class ServiceClient {
     if (!problem.success) throw this.stranger();
     const { code, detail, details: refusals, ...place } = problem.data;
     if (!ERROR_TABLE.has(code as ErrorCode)) throw this.stranger();
+    if (code === 'unknown_route') {
+      throw new UnreachableError(
+        `there is nothing at ${this.#url}${path}: --url must be the address of a service of this version`,
+      );
+    }
     const after = response.headers.get('Retry-After');
     const retryAfterS = after !== null && /^\d+$/.test(after) ? Number(after) : undefined;
     const warnings = response.headers.get(WARNINGS_HEADER);

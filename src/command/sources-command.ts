@@ -79,7 +79,7 @@ async function list(
   const parsed = LIST.safeParse(parseJson(await client.ask('/api/sources', { method: 'GET' })));
   if (!parsed.success) throw client.stranger();
   const rows = parsed.data.map(({ name, project, events, bytes, id }) => {
-    return { name, 'project path': project, ...(events !== undefined && { events, bytes }), id };
+    return { name, 'project rule': project, ...(events !== undefined && { events, bytes }), id };
   });
   return words.has('json') ? jsonText(parsed.data) : textTable(rows, rows.length);
 }
@@ -112,5 +112,5 @@ async function add(
   if (warnings !== undefined) world.err(`warning: ${shownText(warnings)}\n`);
   const { result } = parsed.data;
   if (words.has('json')) return jsonText(result);
-  return `${result.name} is there; its events name their project in ${result.project}`;
+  return `${result.name} exists; its events name their project in the field ${result.project}`;
 }

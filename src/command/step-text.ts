@@ -8,9 +8,9 @@ import { changedName, type SideChange, type SideComparison } from './side-compar
 import { type StepReport, toAction } from './step-report.ts';
 
 const ACTION_WORDS = {
-  make: { todo: 'to make', done: 'made' },
+  make: { todo: 'to create', done: 'created' },
   change: { todo: 'to change', done: 'changed' },
-  remove: { todo: 'to take away', done: 'taken away' },
+  remove: { todo: 'to delete', done: 'deleted' },
 } as const;
 
 /** Reports for a person during the work, beginning with a diff of each change. */
@@ -37,7 +37,7 @@ export class StepText implements StepReport {
     this.#tellProblems(problems);
     const diffs = changes.map((change) => `${changeText(change)}\n`);
     const names = alone.map(({ name }) => name).join(', ');
-    const rest = alone.length === 0 ? '' : `only ${this.#to}: ${names}; --delete removes them\n`;
+    const rest = alone.length === 0 ? '' : `only ${this.#to}: ${names}; --delete deletes them\n`;
     const kinds = ['make', 'change', 'remove'] as const;
     const sizes = kinds.map((kind) => {
       const size = changes.filter((change) => toAction(change) === kind).length;

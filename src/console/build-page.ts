@@ -118,7 +118,6 @@ function checkSizes(): void {
   if (firstBytes > FIRST_BYTES_MAX || allBytes > ALL_BYTES_MAX) {
     throw new Error(`the page is too large: ${summary}`);
   }
-  process.stdout.write(`console: ${summary}\n`);
 }
 
 function sum(names: Iterable<string>): number {

@@ -21,7 +21,8 @@ const PARAMETER = z.strictObject(
     name: WORD,
     type: z.enum(PARAMETER_TYPES, `must be ${formatChoices(PARAMETER_TYPES)}`),
     required: z.boolean('must be true or false').optional(),
-    default: TEXT.optional(),
+    // A text for each type, as in a file.
+    default: z.string('must be a string, such as "1"').optional(),
     enum: z.array(TEXT, 'must be a list').min(1, 'must not be empty').optional(),
     from: z.array(LISTED, 'must be a list').optional(),
   },

@@ -75,6 +75,6 @@ export function unknownSource(
   const near = hint(address, names);
   return new ServiceError(
     'unknown_source',
-    `there is no source ${echo(address)}${near}${near === '' ? ';' : ''} GET /api/sources lists them, and PUT /api/sources/NAME makes one, with a token that may manage`,
+    `there is no source ${echo(address)}${near}${near === '' ? ';' : ''} GET /api/sources lists them; PUT /api/sources/NAME adds one, with a token that has the scope manage`,
   );
 }

@@ -34,7 +34,7 @@ function projectWarnings(withoutProject: readonly EventsWithoutProject[]): reado
   const rest = withoutProject.length - told.length;
   const sentences = told.map(({ source, count }) => {
     const events = count === 1 ? '1 event names' : `${count} events name`;
-    return `${events} no project in ${formatProjectRule(source)}, where the source ${source.name} expects it`;
+    return `${events} no project: the source ${source.name} expects it in the field ${formatProjectRule(source)}`;
   });
   return rest === 0 ? sentences : [...sentences, `so do events of ${rest} more sources`];
 }

@@ -63,7 +63,7 @@ export function unknownEndpoint(
   const names = known.flatMap(({ definition }) => listNames(definition));
   return new ServiceError(
     'unknown_endpoint',
-    `there is no endpoint ${echo(idOrName)}${hint(idOrName, names)}`,
+    `there is no saved query ${echo(idOrName)}${hint(idOrName, names)}`,
   );
 }
 

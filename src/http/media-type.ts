@@ -19,9 +19,12 @@ export function readMediaType<T extends string>(
   if (type !== undefined && isUtf8) return type;
   throw new ServiceError(
     'unsupported_media_type',
-    `Content-Type must be ${formatChoices(allowed)}, in UTF-8; got ${echo(header)}`,
+    `Content-Type must be ${formatChoices(allowed)}, in UTF-8; got ${echo(header)}${name === CURL_TYPE ? ', which curl sends if no -H names another' : ''}`,
   );
 }
+
+/** What curl and forms of browsers send with a body. */
+const CURL_TYPE = 'application/x-www-form-urlencoded';
 
 /** The charset that a parameter gives, if it gives one. Without a regular expression, which would backtrack over spaces. */
 function charsetIn(parameter: string): string | undefined {

@@ -55,10 +55,10 @@ function flaws(
     })),
     ...sentence('without_project', (events, name) => {
       const source = findSource(name);
-      const rule = source === undefined ? 'where their source has it' : formatProjectRule(source);
+      const field = source === undefined ? 'of its project rule' : formatProjectRule(source);
       return {
         code: 'events_without_project',
-        message: `${events} stored in ${name} without a project in ${rule}, which no query of a project finds`,
+        message: `${events} stored in ${name} without a project in the field ${field}: queries of a project do not find them`,
       };
     }),
     ...sentence('unreadable_timestamp', (events, text) => ({

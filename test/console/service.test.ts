@@ -36,7 +36,7 @@ suite('the service in the console', { skip: missingBrowser() }, () => {
     const page = await weir.open({ fragment: '#/service' });
     await page.getByRole('tab', { name: 'Why don’t I see my logs?' }).click();
     await page.getByRole('heading', { name: 'Token private at /api/logs' }).waitFor();
-    await page.getByText('without a project in metadata.tenant').waitFor();
+    await page.getByText('without a project in the field metadata.tenant').waitFor();
     await page.getByText(/^Last event: source app\.logs, project alpha/).click();
     await page.getByText('<b>kept</b>').waitFor();
     assert.ok(page.url().endsWith('#/service?tab=posts'), page.url());

@@ -151,7 +151,7 @@ test('a column where a table should be is refused with the way to unnest it', ()
 });
 
 test('an undeclared parameter is refused with the nearest name', () => {
-  expectRefusal('SELECT ^@projct', 'parameter @projct is not declared; did you mean @project?');
+  expectRefusal('SELECT ^@projct', 'there is no parameter @projct; did you mean @project?');
 });
 
 test('a name that two tables have is ambiguous', () => {

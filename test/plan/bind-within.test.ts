@@ -173,7 +173,7 @@ test('the wildcard stands where the query alone sees what it selects', () => {
 
 test('parameters are those of the other text', () => {
   assert.deepEqual(bind('SELECT @project AS project').parameters, ['project']);
-  assert.match(refusal('SELECT @other AS x').message, /^parameter @other is not declared/);
+  assert.match(refusal('SELECT @other AS x').message, /^there is no parameter @other/);
 });
 
 test('what is too much of a table of the other text is refused where the text names it', () => {

@@ -106,7 +106,7 @@ export class Binding {
     if (declaration === undefined) {
       const names = [...this.#declarations.values()].map((each) => each.name);
       const nearest = hint(name, names).replace('did you mean ', 'did you mean @');
-      refuse(`parameter @${name} is not declared${nearest}`, span);
+      refuse(`there is no parameter @${name}${nearest}`, span);
     }
     const used = this.#parameters.get(key) ?? { op: 'parameter', type: declaration.type, name };
     checkOneType(name, [declaration.type, used.type], span);

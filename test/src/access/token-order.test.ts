@@ -26,7 +26,7 @@ test('an unknown source or endpoint is refused with the nearest name', () => {
       'there is no source "postgres.log"; did you mean postgres.logs?',
     ],
     [{ default_source: 'nowhere' }, 'there is no source "nowhere"'],
-    [{ endpoints: ['logs.al'] }, 'there is no endpoint "logs.al"; did you mean logs.all?'],
+    [{ endpoints: ['logs.al'] }, 'there is no saved query "logs.al"; did you mean logs.all?'],
   ] as const) {
     throws(() => parseTokenOrder({ ...order, ...more }, CONTEXT), {
       code: 'invalid_body',
@@ -87,7 +87,7 @@ for (const [order, message] of [
   ],
   [{ ...QUERY, project: ['alpha'] }, /must be described by .*projects.*; got "project"/],
   [{ ...QUERY, sources: ['nowhere'] }, /there is no source "nowhere"/],
-  [{ ...QUERY, endpoints: ['nothing'] }, /there is no endpoint "nothing"/],
+  [{ ...QUERY, endpoints: ['nothing'] }, /there is no saved query "nothing"/],
   [{ name: 'a', scopes: ['ingest'], endpoints: ['logs.all'] }, /for tokens with the scope query/],
   [{ ...QUERY, default_source: 'logs' }, /for tokens with the scope ingest/],
   [

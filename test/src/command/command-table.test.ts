@@ -19,6 +19,14 @@ test('the help lists each command in one line', async () => {
   }
 });
 
+test('weir help is weir --help, also for one command', async () => {
+  assert.deepEqual(await runWeir(['help']), await runWeir(['--help']));
+  assert.deepEqual(await runWeir(['help', 'tail']), await runWeir(['tail', '--help']));
+  const unknown = await runWeir(['help', 'tial']);
+  assert.equal(unknown.status, 2);
+  assert.match(unknown.err, /got "tial"; did you mean tail\?/);
+});
+
 for (const { name, summary, read } of COMMANDS) {
   test(`weir ${name} --help shows usage, flags and exit status, and no other flag is accepted`, async () => {
     const { status, out, err } = await runWeir([name, '--help']);

@@ -39,8 +39,8 @@ test('it shows the last post, the event as it is stored, and what is wrong', asy
   assert.match(post!, new RegExp(`^  last post    ${NOW} from .*127\\.0\\.0\\.1: 200 ok$`));
   assert.equal(event, `  last event   source app.logs, project alpha, timestamp ${NOW}`);
   assert.match(stored!, /^ +\{"id":"e1","timestamp":\d+,"event_message":"a\\u001b\[31m"/);
-  const sentence = '1 event stored in app.logs without a project in metadata.tenant';
-  assert.equal(problem, `  problem      ${sentence}, which no query of a project finds`);
+  const sentence = '1 event stored in app.logs without a project in the field metadata.tenant';
+  assert.equal(problem, `  problem      ${sentence}: queries of a project do not find them`);
 });
 
 test('--json gives what the service reports', async () => {

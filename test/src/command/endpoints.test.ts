@@ -165,17 +165,17 @@ test('push creates, changes and skips definitions, and a second push has nothing
       `+${COUNT}`,
     ],
   );
-  match(dry.out, /^only on the service: app\.alone; --delete removes them$/m);
-  match(dry.out, /^on the service: 1 to make, 1 to change, 0 to take away, 0 unchanged$/m);
+  match(dry.out, /^only on the service: app\.alone; --delete deletes them$/m);
+  match(dry.out, /^on the service: 1 to create, 1 to change, 0 to delete, 0 unchanged$/m);
   match(await kept(1), /app\.old-name/);
   const pushed = await push('--yes');
-  equal(lastLine(pushed), 'app.two is made');
+  equal(lastLine(pushed), 'app.two is created');
   match(pushed.out, /^app\.new-name is changed$/m);
   deepEqual([await kept(1), await kept(2)], [changed, await read('two.sql')]);
   match(await kept(3), /app\.alone/);
   const again = await push('--dry-run');
-  equal(lastLine(again), 'on the service: 0 to make, 0 to change, 0 to take away, 2 unchanged');
-  equal(lastLine(await push('--delete', '--yes')), 'app.alone is taken away');
+  equal(lastLine(again), 'on the service: 0 to create, 0 to change, 0 to delete, 2 unchanged');
+  equal(lastLine(await push('--delete', '--yes')), 'app.alone is deleted');
   equal(await kept(3), '404');
   deepEqual(await service.names(), ['of.folder', 'app.new-name', 'app.two']);
 });
@@ -184,8 +184,8 @@ test('definitions of the same meaning do not differ, however they are written', 
   await make(fileOf(1, 'app.count', SINCE, 'max_rows: 1000', 'param: since timestamp'));
   const other = `-- name:app.count\n--version: 7\n-- param:   since   timestamp\n-- id: ${idOf(1).toUpperCase()}\n\n\n${SINCE}\n\n`;
   await write('count.sql', other);
-  match(lastLine(await push('--dry-run')), /0 to change, 0 to take away, 1 unchanged$/);
-  match(lastLine(await pull('--yes')), /0 to change, 0 to take away, 1 unchanged$/);
+  match(lastLine(await push('--dry-run')), /0 to change, 0 to delete, 1 unchanged$/);
+  match(lastLine(await pull('--yes')), /0 to change, 0 to delete, 1 unchanged$/);
   equal(await read('count.sql'), other);
   // A line for one profile is a difference in all profiles.
   await write('count.sql', other.replace('--version', '-- cache[supabase]: 60s\n--version'));
@@ -200,14 +200,14 @@ test('a definition is created after those it selects from, and removed before th
   await write('2.sql', fileOf(2, 'b.middle', 'SELECT n FROM `c.inner`'));
   await write('3.sql', fileOf(3, 'c.inner', COUNT));
   const { out } = await push('--yes');
-  deepEqual(out.match(/^\S+ is made$/gm), [
-    'c.inner is made',
-    'b.middle is made',
-    'a.outer is made',
+  deepEqual(out.match(/^\S+ is created$/gm), [
+    'c.inner is created',
+    'b.middle is created',
+    'a.outer is created',
   ]);
   for (const name of await readdir(folder)) await rm(join(folder, name));
   const gone = await push('--yes', '--delete');
-  equal(lastLine(gone), 'c.inner is taken away');
+  equal(lastLine(gone), 'c.inner is deleted');
   deepEqual(await service.names(), ['of.folder']);
 });
 
@@ -238,11 +238,11 @@ test('refusals of the service are shown in its words, and all other changes are 
   );
   const { status, out, err } = await push('--yes');
   equal(status, 1);
-  deepEqual(out.match(/^\S+ is (?:made|changed)$/gm), ['c.right is made']);
-  match(err, /^a\.round is not made: .*b\.round.*; line 4, column \d+\n\n.*\n +\^$/m);
-  match(err, /^b\.round is not made: /m);
+  deepEqual(out.match(/^\S+ is (?:created|changed)$/gm), ['c.right is created']);
+  match(err, /^a\.round is not created: .*b\.round.*; line 4, column \d+\n\n.*\n +\^$/m);
+  match(err, /^b\.round is not created: /m);
   match(err, /^app\.used is not changed: other definitions would stop working: app\.user/m);
-  match(err, /^d\.wrong is not made: .*; line 5, column \d+\n\n {2}nowhere FROM .*\n +\^$/m);
+  match(err, /^d\.wrong is not created: .*; line 5, column \d+\n\n {2}nowhere FROM .*\n +\^$/m);
   deepEqual(await service.names(), ['of.folder', 'app.used', 'app.user', 'c.right']);
 });
 
@@ -265,7 +265,7 @@ test('a definition that changed since the diff is not overwritten, on either sid
   deepEqual(shown, ['change this on the service? [y/N] ']);
   equal(pushed.status, 1);
   match(pushed.err, /^app\.n1 is not changed: If-Match/m);
-  match(pushed.err, /^app\.n3 is not made: If-None-Match/m);
+  match(pushed.err, /^app\.n3 is not created: If-None-Match/m);
   match(pushed.out, /^app\.n2 is changed$/m);
   match(await kept(1), /AS other/);
   match(await kept(2), /AS m/);
@@ -297,13 +297,13 @@ test('pull writes files unchanged under their existing names, and removes files 
   await write('alone.expect.json', '{}');
   const first = await pull('--yes');
   equal(lastLine(first), 'app.renamed is changed');
-  match(first.out, /^only in \S+: app\.alone; --delete removes them$/m);
+  match(first.out, /^only in \S+: app\.alone; --delete deletes them$/m);
   equal(await read('app.count.sql'), text);
   match(await read('old-name.sql'), /app\.renamed/);
   match(await readFile(join(folder, 'elsewhere', 'real'), 'utf8'), /app\.renamed/);
   equal((await stat(join(folder, 'elsewhere', 'real'))).mode & 0o777, 0o666);
   match(lastLine(await pull('--dry-run')), /2 unchanged$/);
-  equal(lastLine(await pull('--yes', '--delete')), 'app.alone is taken away');
+  equal(lastLine(await pull('--yes', '--delete')), 'app.alone is deleted');
   deepEqual((await readdir(folder)).sort(), [
     'alone.expect.json',
     'app.count.sql',
@@ -311,7 +311,7 @@ test('pull writes files unchanged under their existing names, and removes files 
     'old-name.sql',
   ]);
   const fresh = join(folder, 'new', 'deep');
-  equal(lastLine(await weir(['pull', fresh, '--yes'])), 'app.renamed is made');
+  equal(lastLine(await weir(['pull', fresh, '--yes'])), 'app.renamed is created');
   equal(await readFile(join(fresh, 'app.count.sql'), 'utf8'), text);
 });
 
@@ -345,9 +345,9 @@ test('a definition that the service cannot parse stops pull, and push repairs it
   const other = await push('--yes', '--delete');
   equal(other.status, 1);
   match(other.err, /cannot be called/);
-  match(other.out, /^app\.alone is made$/m);
+  match(other.out, /^app\.alone is created$/m);
   await write('count.sql', fileOf(1, 'app.count', COUNT));
-  equal(lastLine(await push('--yes')), 'app.count is made');
+  equal(lastLine(await push('--yes')), 'app.count is created');
   deepEqual(await service.problems(), []);
 });
 

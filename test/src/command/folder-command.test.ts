@@ -114,7 +114,7 @@ test('an inspection shows events, times, sources, and which part of the log is i
     assert.equal(lines[1], 'lock        no process uses the folder');
     assert.equal(lines[2], 'events      4: 2 in segment files, 2 in the log only');
     assert.equal(lines[3], 'time        2026-01-15 00:00:01 to 2026-01-15 00:00:04 UTC');
-    assert.match(lines[5]!, /^damage {6}none in envelopes and log; weir verify reads every byte$/);
+    assert.match(lines[5]!, /^damage {6}none found yet; weir verify reads every byte$/);
     assert.match(out, /^ {2}cloudflare\.logs\.prod +1 +2 +1 .*2026-01-15 00:00:01 .* 1 to 1$/m);
     assert.match(out, /^ {2}1 file of \S+ KiB, records 1 to 2$/m);
     assert.match(out, /^ {2}cloudflare\.logs\.prod +2 +4 +\S+ KiB +\S+ +1 +2 /m);

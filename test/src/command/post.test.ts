@@ -153,10 +153,12 @@ test('a partly refused post shows what the service says of the events it stored'
   const lines = [eventOf('warned', 1), '7', '{"metadata":{"n":2}}'];
   const { status, out, err } = await post(['-', '--source', SOURCE], lines.join('\n'));
   assert.deepEqual([status, out], [1, '2 events stored\n']);
-  assert.match(
-    err,
-    /^line 2: .+\nlines 1 to 3: 1 event names no project in project, .+\n1 event refused\n$/,
-  );
+  assert.match(err, /^line 2: .+\nlines 1 to 3: 1 event names no project: .+\n1 event refused\n$/);
+});
+
+test('a line that is not JSON is named by its place in the file', async () => {
+  const { err } = await post(['-', '--source', SOURCE], `${eventOf('named', 1)}\n\n{"a"`);
+  assert.match(err, /^line 3: not JSON: expected .+\n1 event refused\n$/);
 });
 
 /** A service that refuses this many requests before it accepts one, with an immediate retry. */

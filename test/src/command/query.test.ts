@@ -84,8 +84,8 @@ test('other formats show the answer as the service sends it', async () => {
 
 test('mistakes end with 2 and an explanation, failures with 1', async () => {
   for (const [words, sentence] of [
-    [[], 'query must be followed by the name of a definition; got nothing'],
-    [['app.log'], 'there is no definition "app.log"; did you mean app.logs?'],
+    [[], 'query must be followed by the name of a saved query; got nothing'],
+    [['app.log'], 'there is no saved query "app.log"; did you mean app.logs?'],
     [['app.logs', 'projct=a'], 'app.logs has no parameter "projct"; did you mean project?'],
     [['app.logs', 'frob=a'], 'app.logs has no parameter "frob"; it has project\n'],
     [
@@ -103,7 +103,7 @@ test('mistakes end with 2 and an explanation, failures with 1', async () => {
     [['app.logs', 'alpha'], 'a parameter must be name=value; got "alpha"\n'],
     [
       ['project=alpha', 'app.logs'],
-      'query must be followed by the name of a definition, and its parameters behind that; got "project=alpha"\n',
+      'query must be followed by the name of a saved query, and its parameters behind that; got "project=alpha"\n',
     ],
     [
       ['app.logs', '--project', 'alpha'],
@@ -144,7 +144,7 @@ test('the help of a definition lists its parameters, and is shown even if these 
     [
       ['app.log'],
       'a-private-token',
-      /\n"app\.log": there is no definition .*did you mean app\.logs\?/,
+      /\n"app\.log": there is no saved query .*did you mean app\.logs\?/,
     ],
     [['app.logs'], 'another-token', /\n"app\.logs": the access token is not known/],
   ] as const) {
@@ -175,7 +175,7 @@ test('a token that may only call definitions gets rows, help and messages about 
       2,
       'functions.invocation-stats has no parameter "intervl"; did you mean interval?',
     ],
-    [['app.log'], 'query, all', 2, 'there is no definition "app.log"; did you mean app.logs?'],
+    [['app.log'], 'query, all', 2, 'there is no saved query "app.log"; did you mean app.logs?'],
     // Of what is out of its reach nobody says whether it exists.
     [
       ['app.logs'],
@@ -201,7 +201,7 @@ test('a token that may only call definitions gets rows, help and messages about 
     assert.ok(refused.err.startsWith(sentence), refused.err);
   }
   const nobody = await query(['logs.all', '--help'], granted.token('ingest, all'));
-  assert.match(nobody.out, /\n"logs\.all": the token may call no definition\n/);
+  assert.match(nobody.out, /\n"logs\.all": the token may run no saved query\n/);
 });
 
 test('a long call shows its progress at a terminal, and Ctrl-C cancels it', async () => {

@@ -42,6 +42,22 @@ test('a text that is no address is refused in one sentence', () => {
   }
 });
 
+test('an address with a path of the service is refused in a sentence that names the whole address', async () => {
+  const service = await ServiceUnderTest.start();
+  try {
+    const environment = { PRIVATE_ACCESS_TOKEN: TOKEN };
+    const url = `${service.url}/api`;
+    const { status, err } = await runWeir(['sources', '--url', url], { environment });
+    equal(status, 1);
+    equal(
+      err,
+      `there is nothing at ${url}/api/sources: --url must be the address of a service of this version\n`,
+    );
+  } finally {
+    await service.stop();
+  }
+});
+
 test('every command that asks a service accepts an address without http://', async () => {
   const service = await ServiceUnderTest.start();
   try {

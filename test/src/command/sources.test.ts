@@ -21,14 +21,14 @@ test('sources are created and listed', async () => {
   const made = await sources(['add', 'app.logs', '--project-path', 'metadata.tenant']);
   assert.deepEqual(made, {
     status: 0,
-    out: 'app.logs is there; its events name their project in metadata.tenant\n',
+    out: 'app.logs exists; its events name their project in the field metadata.tenant\n',
     err: '',
   });
   await service.post('app.logs', [{ event_message: 'a', metadata: { tenant: 'alpha' } }], us(NOW));
   for (const words of [[], ['list']]) {
     const { status, out, err } = await sources(words);
     assert.deepEqual([status, err], [0, '']);
-    assert.match(out, /^name +project path +events +bytes +id\n/);
+    assert.match(out, /^name +project rule +events +bytes +id\n/);
     assert.match(out, /^app\.logs +metadata\.tenant +1 +\d+ +[0-9a-f-]{36}$/m);
     assert.match(out, /^postgres\.logs +project +0 +0 +/m);
   }
@@ -39,7 +39,7 @@ test('sources are created and listed', async () => {
 test('a token that may not manage sees no sizes and creates no source', async () => {
   const { status, out } = await sources(['list'], 'a-public-token');
   assert.equal(status, 0);
-  assert.match(out, /^name +project path +id\n/);
+  assert.match(out, /^name +project rule +id\n/);
   const refused = await sources(['add', 'shop.logs'], 'a-public-token');
   assert.deepEqual([refused.status, refused.out], [1, '']);
 });

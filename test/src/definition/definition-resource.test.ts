@@ -248,6 +248,11 @@ for (const [what, body, reason] of [
   ],
   ['a list', [], /a definition must be a map; got \[\]$/],
   ['a number for a text', { ...ANSWER, cache: 60 }, /^cache must be a string; got 60$/],
+  [
+    'a number for a default',
+    { ...ANSWER, parameters: [{ name: 'a', type: 'int64', default: 1 }] },
+    /^parameters\[0\]\.default must be a string, such as "1"; got 1$/,
+  ],
   ['a text for a list', { ...ANSWER, alias: 'a "b"' }, /^alias must be a list; got "a \\"b\\""$/],
   ['no query', { name: 'a' }, /query must be a string; got nothing/],
   ['a name of two lines', { ...ANSWER, name: 'a\n-- sandbox: enabled' }, /name must be one word/],

@@ -31,10 +31,10 @@ for (const receiver of RECEIVERS) {
     const isBulk = receiver.path === '/_bulk';
     const sentences = isBulk
       ? [
-          '1 event names no project in project, where the source postgres.logs expects it',
-          '1 event names no project in project, where the source gotrue.logs.prod expects it',
+          '1 event names no project: the source postgres.logs expects it in the field project',
+          '1 event names no project: the source gotrue.logs.prod expects it in the field project',
         ]
-      : ['2 events name no project in project, where the source gotrue.logs.prod expects it'];
+      : ['2 events name no project: the source gotrue.logs.prod expects it in the field project'];
     assert.equal(answer.headers['weir-warnings'], sentences.join('; '));
   });
 }
@@ -45,7 +45,7 @@ test('the project is found by the source’s rule', async () => {
   assert.equal(await warningOf('postgres.logs', [named]), undefined);
   assert.equal(
     await warningOf('postgres.logs', [named, inMetadata, {}]),
-    '2 events name no project in project, where the source postgres.logs expects it',
+    '2 events name no project: the source postgres.logs expects it in the field project',
   );
   assert.equal(await warningOf('realtime.logs.prod', [inMetadata]), undefined);
   // Each of the two projects' answers has one of these events.
@@ -53,7 +53,7 @@ test('the project is found by the source’s rule', async () => {
   assert.equal(await warningOf('realtime.logs.prod', [mixed]), undefined);
   assert.equal(
     await warningOf('realtime.logs.prod', [named, inMetadata]),
-    '1 event names no project in metadata.project, where the source realtime.logs.prod expects it',
+    '1 event names no project: the source realtime.logs.prod expects it in the field metadata.project',
   );
 });
 
@@ -69,7 +69,7 @@ test('refused events are not counted, and other warnings come first', async () =
   assert.equal(answer.status, 406);
   assert.match(
     String(answer.headers['weir-warnings']),
-    /^the timestamp of 1 event .*; 1 event names no project in project, /,
+    /^the timestamp of 1 event .*; 1 event names no project: /,
   );
 });
 
@@ -77,7 +77,7 @@ test('a large body, decoded in a separate thread, is warned of like a small one'
   const filler = 'x'.repeat(DECODED_APART_BYTES_MIN);
   assert.equal(
     await warningOf('postgres.logs', [{ event_message: filler }, { project: 'alpha' }]),
-    '1 event names no project in project, where the source postgres.logs expects it',
+    '1 event names no project: the source postgres.logs expects it in the field project',
   );
 });
 

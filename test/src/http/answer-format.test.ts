@@ -130,7 +130,7 @@ test('an endpoint whose own name has such an extension takes precedence', async 
   assert.match(csv.text, /^own,timestamp,/);
   const none = await call('/api/endpoints/app.frob.csv');
   assert.equal(none.status, 404);
-  assert.match(none.text, /there is no endpoint \\"app\.frob\.csv\\"/);
+  assert.match(none.text, /there is no saved query \\"app\.frob\.csv\\"/);
 });
 
 test('an answer without rows has the header row', async () => {

@@ -36,7 +36,7 @@ test('an unknown name is reported with the nearest known one', async () => {
     assert.ok(message.includes(`; did you mean ${meant}?`), message);
   }
   const far = await service.ask('GET', '/api/endpoints/frobnicate');
-  assert.deepEqual(failureOf(far), [404, 'there is no endpoint "frobnicate"']);
+  assert.deepEqual(failureOf(far), [404, 'there is no saved query "frobnicate"']);
 });
 
 test('a token bound to sources or endpoints learns no other names', async () => {

@@ -159,11 +159,25 @@ test('errors say where in the text they are', async () => {
   equal(JSON.parse(answer.text).error.caret, '  nothing FROM app.secret\n  ^');
   match(problem(await run('SELECT ')), /^422 invalid_sql 1:8: /);
   match(problem(await run('SELECT 1 / 0 AS x')), /^422 query_failed 1:8: /);
-  match(problem(await run('SELECT @x AS x')), /parameter @x is not declared/);
+  match(problem(await run('SELECT @x AS x')), /there is no parameter @x/);
   match(
     problem(await run('SELECT 1 AS x FROM gotrue.logs.prd')),
     /there is no table gotrue.logs.prd; did you mean gotrue.logs.prod\?/,
   );
+});
+
+test('what curl -d sends without a header, and a token without Bearer, are refused with the reason', async () => {
+  const typed = { 'Content-Type': 'application/x-www-form-urlencoded' };
+  const untyped = await service.ask('POST', '/api/query', 'SELECT 1 AS x', typed);
+  equal(untyped.status, 415);
+  match(
+    untyped.text,
+    /got \\"application\/x-www-form-urlencoded\\", which curl sends if no -H names another/,
+  );
+  const headers = { Authorization: 'a-private-token', 'X-API-KEY': '' };
+  const bare = await service.ask('POST', '/api/query', 'SELECT 1 AS x', headers);
+  equal(bare.status, 401);
+  match(bare.text, /in X-API-KEY.*; got an Authorization header of another form/);
 });
 
 test('a query that is not as it must be is refused', async () => {

@@ -103,7 +103,10 @@ test('events that were refused, changed or belong to no project are counted, wit
     refused,
     '1 event refused, for example: an event must be an object; got another value',
   );
-  assert.match(withoutProject!, /stored in app\.logs without a project in metadata\.tenant/);
+  assert.match(
+    withoutProject!,
+    /stored in app\.logs without a project in the field metadata\.tenant/,
+  );
   assert.match(unreadable!, /such as "yesterdayish"/);
 });
 
