@@ -119,7 +119,7 @@ async function* readPieces(
   for (let done = 0; done < size; ) {
     const bytes = memory.subarray(0, Math.min(memory.length, size - done));
     const count = await reader.read(bytes, offset + done);
-    assert(count === bytes.length, 'what is copied is in the file');
+    assert(count === bytes.length, 'the file must have the bytes that are copied');
     yield bytes;
     done += count;
   }

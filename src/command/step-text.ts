@@ -30,7 +30,7 @@ export class StepText implements StepReport {
 
   notUnderstood(problems: readonly string[]): void {
     this.#tellProblems(problems);
-    this.#world.err(`nothing is changed, because some entries ${this.#from} are not understood\n`);
+    this.#world.err(`nothing is changed, because some entries ${this.#from} cannot be read\n`);
   }
 
   compared({ changes, sameCount, alone, problems }: SideComparison): void {

@@ -325,7 +325,7 @@ test('files that are not definitions stop push, and pull ignores them', async ()
   deepEqual([pushed.status, pushed.out], [1, '']);
   match(pushed.err, /app\.count\.sql:1:4: a header key must be .*got "frob"\n-- frob: 1\n {3}\^\n/);
   match(pushed.err, /twice-2\.sql has the id of .*twice-1\.sql/);
-  match(pushed.err, /nothing is changed, because some entries in \S+ are not understood\n$/);
+  match(pushed.err, /nothing is changed, because some entries in \S+ cannot be read\n$/);
   const pulled = await pull('--yes');
   equal(pulled.status, 1);
   match(pulled.err, /app\.count of the service.*app\.count\.sql is there already, and is another/);
