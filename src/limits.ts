@@ -224,6 +224,15 @@ export const KEEP_ALIVE_MS = 75_000;
 /** Connections at once; each costs some kilobytes and a file descriptor. */
 export const CONNECTIONS_MAX = 10_000;
 
+/** Connections of gRPC at once. Each costs more than one of HTTP/1, and is for many calls. */
+export const GRPC_CONNECTIONS_MAX = 1_000;
+
+/** Calls of one connection of gRPC at once. An exporter has a few; a collector has ten, or as it is configured. */
+export const GRPC_STREAMS_MAX = 100;
+
+/** Calls of gRPC at once: as many as there may be connections of HTTP. */
+export const GRPC_CALLS_MAX = 10_000;
+
 /**
  * Time to answer a call, including its waiting and parking. A run of the longest time can end while
  * another one runs beside it.

@@ -5,7 +5,6 @@ import { NodeDisk } from '../ingest/disk/node-disk.ts';
 import { SteadyDisk } from '../ingest/disk/steady-disk.ts';
 import { LockedError } from '../ingest/lock-file.ts';
 import type { Source } from '../ingest/source.ts';
-import { systemReason } from '../ingest/system-reason.ts';
 import { formatVariable, type NewToken, revokeUnseen } from './access/first-tokens.ts';
 import { QuotaFile } from './access/quota-file.ts';
 import { type QuotaOptions, Quotas } from './access/quotas.ts';
@@ -24,14 +23,14 @@ import { EventReader } from './follow/event-reader.ts';
 import { Followers } from './follow/followers.ts';
 import { HealthReasons } from './health-reasons.ts';
 import { createApp } from './http/app.ts';
-import { HttpServer } from './http/http-server.ts';
 import { InstanceKey } from './instance-key.ts';
 import { ENDPOINTS_LOOK_MS, TICK_MS } from './limits.ts';
+import { Listeners } from './listeners.ts';
 import type { Log } from './log.ts';
 import { divideMemory, sumShares } from './memory-shares.ts';
 import type { RequestMemory } from './metrics/memory-parts.ts';
 import type { Metrics } from './metrics/metrics.ts';
-import { getProfile, type Profile } from './profile.ts';
+import { getProfile } from './profile.ts';
 import { Readiness } from './readiness.ts';
 import type { Settings } from './settings.ts';
 import { asStartError, findAdvice, StartError, systemSentence } from './start-error.ts';
@@ -45,6 +44,8 @@ import { beginHistory, createMetrics, createStateReader } from './watch/service-
 /** A running service. */
 export type Service = {
   readonly url: string;
+  /** Address and port for OpenTelemetry's protocol over gRPC, if it has a port. */
+  readonly otlpGrpc: string | undefined;
   readonly catalogue: Catalogue;
   readonly definitions: Definitions;
   readonly backend: Backend;
@@ -117,7 +118,7 @@ type StartParts = Omit<ServiceOptions, 'openBackend'> & {
 async function startIn(folder: DataFolder, backend: Backend, parts: StartParts): Promise<Service> {
   const { settings, clock, log, isStrict = false, refusedTokenWaitMs, keptSources } = parts;
   const readiness = new Readiness();
-  let server: HttpServer | undefined;
+  let server: Listeners | undefined;
   let metrics: Metrics | undefined;
   let opened: OpenedTokens | undefined;
   try {
@@ -161,19 +162,21 @@ async function startIn(folder: DataFolder, backend: Backend, parts: StartParts):
       },
       ...{ refusedTokenWaitMs, readiness, clock, log, metrics },
     });
-    server = await listen(app, settings, profile);
+    server = await Listeners.open(app, settings, profile);
     await backend.recover(clock.nowUs(), readiness);
     await withFolderErrors(() => folder.checkHeld());
     readiness.becomeReady();
-    const url = `http://${urlHost(settings.host)}:${server.port}`;
-    log({ level: 'info', event: 'started', url, endpoints: catalogue.list().length });
+    const { url, otlpGrpc } = server;
+    const endpoints = catalogue.list().length;
+    log({ level: 'info', event: 'started', otlp_grpc: otlpGrpc, url, endpoints });
     const stop = stopOnce({
       ...{ server, backend, caller, followers, definitions, readiness, clock, log, metrics },
       ...{ folder, quotas, sources, history },
       takenMemory: () => measureMemory(requests(), caller),
     });
     const { replaced } = folder;
-    return { url, catalogue, definitions, backend, tokensMade: made, replaced, stop };
+    const opening = { url, otlpGrpc, tokensMade: made };
+    return { ...opening, catalogue, definitions, backend, replaced, stop };
   } catch (error) {
     metrics?.close();
     await server?.drain({ drainMs: 0 });
@@ -269,7 +272,7 @@ function openDefinitions(
 
 /** Calls the components that work by the clock once a second, until the service stops. */
 function stopOnce(parts: {
-  readonly server: HttpServer;
+  readonly server: Listeners;
   readonly backend: Backend;
   readonly caller: EndpointCaller;
   readonly followers: Followers;
@@ -362,29 +365,4 @@ async function withFolderErrors<T>(work: () => Promise<T>): Promise<T> {
     }
     throw cause;
   }
-}
-
-async function listen(
-  app: ReturnType<typeof createApp>,
-  { host, port }: Settings,
-  profile: Profile,
-): Promise<HttpServer> {
-  try {
-    return await HttpServer.listen(app, { host, port }, profile);
-  } catch (cause) {
-    const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
-    const reason = LISTEN_REASONS.get(String(code)) ?? systemReason(cause);
-    throw new StartError(`PORT ${port} on HOST ${host} cannot be used: ${reason}`, cause);
-  }
-}
-
-const LISTEN_REASONS: ReadonlyMap<string, string> = new Map([
-  ['EADDRINUSE', 'another program uses it'],
-  ['EACCES', 'it requires more privileges'],
-  ['EADDRNOTAVAIL', 'this machine has no such address'],
-  ['ENOTFOUND', 'the name has no address'],
-]);
-
-function urlHost(host: string): string {
-  return host.includes(':') ? `[${host}]` : host;
 }

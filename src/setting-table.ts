@@ -91,6 +91,16 @@ export const SETTING_TABLE = {
     kind: textKind('ADDRESS', 'an IP address or a host name'),
     defaultText: '127.0.0.1',
   }),
+  /** 0 lets the system choose a port. */
+  otlpGrpcPort: optional({
+    variable: 'OTLP_GRPC_PORT',
+    subject: 'Network',
+    summary: 'port for OpenTelemetry over gRPC, on HOST; exporters use 4317',
+    details:
+      'It is [another way to the same receivers](ingest.md#over-grpc). With `0` the system chooses a free port.',
+    kind: integerKind(0, 65_535),
+    defaultText: 'none: only HTTP',
+  }),
   dataDir: setting({
     variable: 'DATA_DIR',
     subject: 'Storage',

@@ -33,6 +33,7 @@ export function startMessage(started: Started): string {
   const lines = [
     `weir ${version} listens on ${service.url}`,
     '',
+    ...listed('otlp/grpc', service.otlpGrpc === undefined ? [] : [service.otlpGrpc]),
     `  data       ${settings.dataDir}, kept for ${settings.retentionDays} days`,
     `  memory     at most ${byteText(settings.memoryBytesMax)} (MEMORY_LIMIT)`,
     ...listed(
@@ -64,6 +65,7 @@ export function startEntries(started: Started): readonly LogEntry[] {
       event: 'listening',
       version,
       url: service.url,
+      otlp_grpc: service.otlpGrpc,
       data_dir: settings.dataDir,
       retention_days: settings.retentionDays,
       memory_bytes_max: settings.memoryBytesMax,

@@ -33,7 +33,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   preact: ['src/console/page/'],
   'preact/hooks': ['src/console/page/'],
   esbuild: ['src/console/build-page.ts'],
-  '@bufbuild/protobuf/wire': ['ingest/wire/', 'src/doors/'],
+  '@bufbuild/protobuf/wire': ['ingest/wire/', 'src/doors/', 'src/grpc/'],
   diff: ['src/command/', 'src/console/page/views/endpoints/'],
   express: ['src/'],
   flatbuffers: ['ingest/'],

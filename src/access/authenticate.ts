@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
 import type { ParameterTexts } from '../definition/parameters.ts';
 import { TOKEN_PARAMETER } from '../definition/token-parameter.ts';
 import { ServiceError } from '../errors.ts';
@@ -52,6 +52,9 @@ export class TokenError extends ServiceError {
   }
 }
 
+/** A request, of which only the headers are read. */
+type Headed = { readonly headers: IncomingHttpHeaders };
+
 /** Where a request may have its token. */
 export type TokenSearch = {
   readonly query: ParameterTexts;
@@ -65,7 +68,7 @@ export type TokenSearch = {
  *
  * @throws TokenError when the token is missing, unknown or expired.
  */
-export function authenticate(tokens: Tokens, request: IncomingMessage, places: TokenSearch): Grant {
+export function authenticate(tokens: Tokens, request: Headed, places: TokenSearch): Grant {
   const { query, tokenIn } = places;
   let token = findInHeaders(request);
   if (tokenIn !== 'headers') token ??= findInUrl(query, TOKEN_PARAMETER);
@@ -89,11 +92,11 @@ export function authenticate(tokens: Tokens, request: IncomingMessage, places: T
 }
 
 /** Whether a header holds a token, valid or not. */
-export function bringsToken(request: IncomingMessage): boolean {
+export function bringsToken(request: Headed): boolean {
   return findInHeaders(request) !== undefined;
 }
 
-function findInHeaders({ headers }: IncomingMessage): string | undefined {
+function findInHeaders({ headers }: Headed): string | undefined {
   const bearer = /^bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1];
   if (bearer !== undefined) return bearer;
   const header = headers['x-api-key'];
@@ -109,10 +112,7 @@ function findInUrl(query: ParameterTexts, name: string): string | undefined {
 }
 
 /** Finds the token where only senders of other products put it. */
-function findOfSender(
-  request: IncomingMessage,
-  { query, pathToken }: TokenSearch,
-): string | undefined {
+function findOfSender(request: Headed, { query, pathToken }: TokenSearch): string | undefined {
   const { authorization = '' } = request.headers;
   return (
     SPLUNK.exec(authorization)?.[1] ??
@@ -131,7 +131,7 @@ function findPassword(authorization: string): string | undefined {
   return text.slice(text.indexOf(':') + 1);
 }
 
-function findInSenderHeader({ headers }: IncomingMessage): string | undefined {
+function findInSenderHeader({ headers }: Headed): string | undefined {
   const texts = SENDER_HEADERS.map((name) => headers[name]);
   return texts.find((text): text is string => typeof text === 'string' && text !== '');
 }

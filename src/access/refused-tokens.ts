@@ -1,5 +1,5 @@
-import type { Socket } from 'node:net';
 import { ServiceError } from '../errors.ts';
+import type { Connection } from '../http/transport.ts';
 import {
   REFUSED_ADDRESSES_MAX,
   REFUSED_TOKEN_WAIT_MS,
@@ -8,9 +8,6 @@ import {
   REFUSED_TOKENS_WINDOW_MS,
 } from '../limits.ts';
 import type { TokenError, TokenRefusal } from './authenticate.ts';
-
-/** The connection that a wrong token came over. */
-type Caller = Pick<Socket, 'remoteAddress' | 'on' | 'off'>;
 
 /** Wrong tokens of one address since `startMs`. */
 type Attempts = { readonly startMs: number; count: number };
@@ -45,7 +42,7 @@ export class RefusedTokens {
    *
    * @throws ServiceError `tokens_refused` when too many refusals wait already.
    */
-  async hold(refusal: TokenError, caller: Caller): Promise<void> {
+  async hold(refusal: TokenError, caller: Connection): Promise<void> {
     this.#onRefused(refusal.reason);
     const address = caller.remoteAddress ?? '';
     if (refusal.reason !== 'unknown' || this.#countAttempts(address) <= REFUSED_TOKENS_MAX) return;
@@ -58,7 +55,7 @@ export class RefusedTokens {
     this.#waitingCount -= 1;
   }
 
-  #wait(caller: Caller): Promise<void> {
+  #wait(caller: Connection): Promise<void> {
     return new Promise((resolve) => {
       const end = (): void => {
         clearTimeout(timer);

@@ -20,7 +20,8 @@ import type { BodyReader } from '../http/body.ts';
 import type { BodyEncoding } from '../http/encoding/body-encoding.ts';
 import type { TellFailure } from '../http/failure.ts';
 import { readMediaType } from '../http/media-type.ts';
-import type { GuardedOperation, Route } from '../http/route.ts';
+import type { Bearer, Route } from '../http/route.ts';
+import type { TransportRequest, TransportResponse } from '../http/transport.ts';
 import type {
   FailureSchemas,
   MediaText,
@@ -64,9 +65,13 @@ export function checkRefusals(code: RefusalCode, refusals: Refusals): void {
 
 /**
  * A receiver: how it reads and answers one kind of sender, by that sender's own rules for answers
- * and retries.
+ * and retries. Unless its requests and responses are those of any transport, it works over HTTP only.
  */
-export type Door<Notes> = {
+export type Door<
+  Notes,
+  Rq extends TransportRequest = Request,
+  Rs extends TransportResponse = Response,
+> = {
   /** A summary for the list of all routes. */
   readonly summary: string;
   /** A sample body of one of its media types. */
@@ -93,8 +98,8 @@ export type Door<Notes> = {
   /** Checks the `parameters` before the body is read. @throws ServiceError with the code `invalid_parameter`. */
   readonly check?: (query: ParameterTexts) => void;
   readonly tell: (
-    request: Request,
-    response: Response,
+    request: Rq,
+    response: Rs,
     posted: Posted<Notes>,
     query: ParameterTexts,
   ) => void | Promise<void>;
@@ -125,10 +130,14 @@ export type DoorOptions = {
  * Handles a post. Problems of its source are reported before the body is read, if they can be known
  * then.
  */
-export function doorHandler<Notes>(
-  door: Door<Notes>,
+export function doorHandler<
+  Notes,
+  Rq extends TransportRequest = Request,
+  Rs extends TransportResponse = Response,
+>(
+  door: Door<Notes, Rq, Rs>,
   options: DoorOptions,
-): GuardedOperation['handle'] {
+): (request: Rq, response: Rs, bearer: Bearer) => Promise<void> {
   const { intake, bodies, clock, defaultSource, quotas, posts } = options;
   const {
     formats,
@@ -188,7 +197,11 @@ export function doorHandler<Notes>(
  *
  * @throws ServiceError when the token is bound to other sources.
  */
-function pathSource(intake: LogIntake, request: Request, grant: Grant): Source | undefined {
+function pathSource(
+  intake: LogIntake,
+  request: TransportRequest,
+  grant: Grant,
+): Source | undefined {
   const index = pathText(request, 'index');
   if (index === undefined) return undefined;
   const source = intake.findSource(index);
@@ -197,7 +210,7 @@ function pathSource(intake: LogIntake, request: Request, grant: Grant): Source |
 }
 
 /** The parameter of the path with this name, if it has one. */
-function pathText({ params }: Request, name: string): string | undefined {
+function pathText({ params }: TransportRequest, name: string): string | undefined {
   const text = params[name];
   return typeof text === 'string' ? text : undefined;
 }
@@ -207,7 +220,7 @@ type Target = {
   readonly nowUs: number;
   readonly grant: Grant;
   readonly quotas: Quotas | undefined;
-  readonly response: Response;
+  readonly response: Pick<TransportResponse, 'destroyed'>;
   /** Called after the events of each source are stored. */
   readonly onStored: (source: Source, stored: StoredLogs) => void;
 };

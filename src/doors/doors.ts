@@ -1,5 +1,6 @@
 import { ADDRESS_KEYS } from '../../ingest/known-key.ts';
-import type { GuardedOperation, Route } from '../http/route.ts';
+import type { Access, EndedRequest, GuardedOperation, Route } from '../http/route.ts';
+import type { TransportRequest } from '../http/transport.ts';
 import { type Metrics, OTHER_SIGNALS } from '../metrics/metrics.ts';
 import { addressParameters, POST_TEXT } from '../openapi/post-text.ts';
 import { type PostHistory, senderOf } from '../watch/post-history.ts';
@@ -25,6 +26,9 @@ import { VERCEL_DOOR, VERCEL_VERIFICATION } from './vercel-door.ts';
 /** Paths of the JSON receiver. Logflare's receivers are below them. */
 export const LOG_PATHS = ['/api/logs', '/logs', '/api/events'] as const;
 
+/** The access of receivers, except the JSON one. */
+export const DOOR_ACCESS = { scope: 'ingest', tokenIn: 'password' } as const satisfies Access;
+
 const TOKEN_IN_PATH = { token: { description: 'The token, if it is nowhere else' } };
 
 /** Counts and reports how posts ended. */
@@ -36,7 +40,7 @@ export function recordPosts({
   readonly metrics?: Metrics | undefined;
   readonly history: ServiceHistory;
   readonly posts: PostHistory;
-}): Route['ended'] {
+}): (request: TransportRequest, ended: EndedRequest) => void {
   return (request, ended) => {
     metrics?.countPost(ended);
     history.countPost(ended);
@@ -138,7 +142,7 @@ function posting<Notes>(door: Door<Notes>, options: DoorOptions): GuardedOperati
       ...(door.check === undefined ? [] : (['invalid_parameter'] as const)),
       ...(door.refusalCode ? [door.refusalCode] : []),
     ],
-    access: { scope: 'ingest', tokenIn: 'password' },
+    access: DOOR_ACCESS,
     handle: doorHandler(door, options),
   };
 }

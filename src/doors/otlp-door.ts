@@ -1,11 +1,12 @@
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
-import type { Request, Response } from 'express';
 import { refusalSentences } from '../../ingest/admission.ts';
 import { otlpJson } from '../../ingest/wire/otlp-json.ts';
 import { otlpProtobuf } from '../../ingest/wire/otlp-protobuf.ts';
 import type { ServiceError } from '../errors.ts';
+import { encodeStatus, toRpcCode } from '../grpc/grpc-status.ts';
 import type { TellFailure } from '../http/failure.ts';
 import { sendBytes } from '../http/response.ts';
+import type { TransportRequest, TransportResponse } from '../http/transport.ts';
 import type { Schema } from '../openapi/operation-text.ts';
 import { describeObject, refTo } from '../openapi/schemas.ts';
 import type { Door } from './door.ts';
@@ -17,19 +18,6 @@ export const JSON_TYPE = 'application/json';
 /** A Protobuf message, which JSON Schema cannot describe. */
 const BINARY: Schema = {};
 
-/** RPC codes by HTTP status (google.rpc.Code; OTLP specification, "OTLP/HTTP Response"). */
-const RPC_CODES: ReadonlyMap<number, number> = new Map([
-  [400, 3],
-  [401, 16],
-  [403, 7],
-  [404, 5],
-  [413, 3],
-  [415, 3],
-  [429, 8],
-  [503, 14],
-]);
-const RPC_INTERNAL = 13;
-
 /** The format of failures. */
 export const OTLP_FAILURES = {
   tellFailure: (error, request) => tellStatus(error, isJson(request.contentType)),
@@ -37,11 +25,11 @@ export const OTLP_FAILURES = {
 } satisfies Partial<Door<unknown>>;
 
 /**
- * OpenTelemetry's protocol over HTTP. The answer has the encoding of the request, and the number of
+ * OpenTelemetry's protocol. The answer has the encoding of the request, and the number of
  * refused records if there are any. Exporters retry after 429, 502, 503 and 504, and wait as
  * `Retry-After` says.
  */
-export const OTLP_DOOR: Door<void> = {
+export const OTLP_DOOR: Door<void, TransportRequest, TransportResponse> = {
   summary: 'Store OpenTelemetry log records',
   formats: new Map([
     [PROTOBUF, otlpProtobuf],
@@ -90,8 +78,8 @@ type Rejected = {
 
 /** Answers in the encoding of the request; an empty answer says that everything was stored. */
 export function tellSuccess(
-  request: Request,
-  response: Response,
+  request: TransportRequest,
+  response: TransportResponse,
   { name, count, message }: Rejected,
 ): void {
   if (isJson(request.headers['content-type'])) {
@@ -125,16 +113,10 @@ function partial(rejectedCount: number, message: string): Uint8Array {
 
 /** A `google.rpc.Status`. */
 function tellStatus(error: ServiceError, asJson: boolean): ReturnType<TellFailure> {
-  const code = RPC_CODES.get(error.status) ?? RPC_INTERNAL;
+  const code = toRpcCode(error);
   const { status, message } = error;
   if (asJson) {
     return { status, contentType: JSON_TYPE, body: Buffer.from(JSON.stringify({ code, message })) };
   }
-  const body = new BinaryWriter()
-    .tag(1, WireType.Varint)
-    .int32(code)
-    .tag(2, WireType.LengthDelimited)
-    .string(message)
-    .finish();
-  return { status, contentType: PROTOBUF, body: Buffer.from(body) };
+  return { status, contentType: PROTOBUF, body: Buffer.from(encodeStatus({ code, message })) };
 }

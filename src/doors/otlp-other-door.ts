@@ -1,10 +1,10 @@
-import type { Socket } from 'node:net';
 import {
   otlpDataPointsJson,
   otlpDataPointsProtobuf,
   otlpSpansJson,
   otlpSpansProtobuf,
 } from '../../ingest/wire/otlp-counts.ts';
+import type { Connection, TransportRequest, TransportResponse } from '../http/transport.ts';
 import type { OtherSignal } from '../metrics/metrics.ts';
 import type { Door } from './door.ts';
 import {
@@ -44,16 +44,16 @@ const SIGNALS = {
 } as const satisfies Readonly<Record<OtherSignal, object>>;
 
 /**
- * Traces and metrics of OpenTelemetry's protocol over HTTP, from senders that use one address for all signals. weir
+ * Traces and metrics of OpenTelemetry's protocol, from senders that use one address for all signals. weir
  * discards them. On each connection, the first answer to a post with some says so. Later answers are empty, because
  * exporters write each partial success to their logs. `onDiscarded` gets the number of spans or data points.
  */
 export function otlpOtherDoor(
   signal: OtherSignal,
   onDiscarded: (count: number) => void,
-): Door<readonly number[]> {
+): Door<readonly number[], TransportRequest, TransportResponse> {
   const { summary, formats, message, example, rejected, reason } = SIGNALS[signal];
-  const told = new WeakSet<Socket>();
+  const told = new WeakSet<Connection>();
   return {
     summary,
     formats: new Map([

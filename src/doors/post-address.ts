@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import { hint } from '../../engine/plan/binder/nearest-name.ts';
 import { ADDRESS_KEYS } from '../../ingest/known-key.ts';
 import type { Source } from '../../ingest/source.ts';
@@ -7,6 +6,7 @@ import type { ParameterTexts } from '../definition/parameters.ts';
 import { echo } from '../echo.ts';
 import { ServiceError } from '../errors.ts';
 import { oneText } from '../http/query-string.ts';
+import type { TransportRequest } from '../http/transport.ts';
 import type { LogIntake } from '../store/log-intake.ts';
 
 export const ADDRESS_HEADERS = ['x-source', 'x-collection'] as const;
@@ -16,7 +16,7 @@ export type AddressKey = (typeof ADDRESS_KEYS)[number];
 /** The source that the URL names by one of `keys`, or else a header. */
 export function findAddress(
   query: ParameterTexts,
-  request: IncomingMessage,
+  { headers }: Pick<TransportRequest, 'headers'>,
   keys: readonly AddressKey[] = ADDRESS_KEYS,
 ): string | undefined {
   for (const key of keys) {
@@ -24,7 +24,7 @@ export function findAddress(
     if (text !== undefined && text !== '') return text;
   }
   for (const key of ADDRESS_HEADERS) {
-    const text = request.headers[key];
+    const text = headers[key];
     if (typeof text === 'string' && text.trim() !== '') return text.trim();
   }
   return undefined;

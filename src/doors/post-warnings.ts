@@ -1,6 +1,6 @@
-import type { ServerResponse } from 'node:http';
 import type { UnreadableTimestamps } from '../../ingest/admission.ts';
 import { formatProjectRule } from '../../ingest/source.ts';
+import type { TransportResponse } from '../http/transport.ts';
 import { setWarnings, WARNINGS_HEADER } from '../http/warnings.ts';
 import type { Alterations, EventsWithoutProject } from '../store/log-intake.ts';
 
@@ -14,7 +14,7 @@ export const WARNINGS_TEXT: Readonly<Record<string, string>> = {
  * Sends nothing without warnings.
  */
 export function tellWarnings(
-  response: ServerResponse,
+  response: Pick<TransportResponse, 'setHeader'>,
   { repaired, unreadableTimestamps }: Alterations,
   withoutProject: readonly EventsWithoutProject[],
 ): void {

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import express, {
   type ErrorRequestHandler,
   type Express,
@@ -19,9 +18,11 @@ import type { QueryEngine } from '../call/query-engine.ts';
 import type { Clock } from '../clock.ts';
 import type { Catalogue } from '../definition/catalogue.ts';
 import type { Definitions } from '../definition/definitions.ts';
+import { otlpGrpcMethods } from '../doors/otlp-grpc.ts';
 import { echo } from '../echo.ts';
 import { fromQueryError, ServiceError } from '../errors.ts';
 import type { Followers } from '../follow/followers.ts';
+import { createGrpcListener, type GrpcListener } from '../grpc/grpc-listener.ts';
 import { CALL_BODIES_BYTES_MAX } from '../limits.ts';
 import type { Log } from '../log.ts';
 import { LogThrottle, StackThrottle } from '../log-throttle.ts';
@@ -40,6 +41,7 @@ import { BodyReader } from './body.ts';
 import { useExpressMessages } from './express-messages.ts';
 import type { ServedApp } from './http-server.ts';
 import { type Fail, mountRoutes } from './mount-routes.ts';
+import { findRequestId } from './request-id.ts';
 import { COMMON_HEADERS, getRequestId, sendError } from './response.ts';
 import type { Route } from './route.ts';
 import { CHANGING_METHODS, serviceRoutes } from './routes.ts';
@@ -78,19 +80,15 @@ export type AppOptions = {
   readonly metrics?: Metrics | undefined;
 };
 
-/** The allowed request ids of callers. They cannot break a log line or a header. */
-const REQUEST_ID = /^[\w.:+/=-]{1,128}$/;
-
-/** Headers that give a request its id, in this order. The second is that of Amazon Data Firehose. */
-const REQUEST_ID_HEADERS = ['x-request-id', 'x-amz-firehose-request-id'] as const;
-
 /** Paths that call endpoints, or read or change definitions. */
 const ENDPOINT_PATH = /^(?:\/api)?\/endpoints(?:\/|$)/;
 
-/** The app that an HTTP server serves, with all its routes. */
+/** The app that the servers for HTTP and gRPC serve, with all routes of HTTP. */
 export type ServiceApp = ServedApp & {
   readonly listener: Express;
   readonly routes: readonly Route[];
+  /** Answers calls over gRPC. */
+  readonly grpc: GrpcListener;
   /** Memory of the requests in progress. */
   readonly memory: () => Omit<RequestMemory, 'followed'>;
 };
@@ -103,7 +101,8 @@ export function createApp(options: AppOptions): ServiceApp {
   app.set('query parser', false);
   app.set('case sensitive routing', true);
   app.use(beginResponse);
-  const fail = failing(options);
+  const logged = failureLog(options);
+  const fail = failing(options, logged);
   const nowMs = () => clock.monotonicMs();
   const turns = new WorkTurns(nowMs);
   const bodies =
@@ -131,7 +130,10 @@ export function createApp(options: AppOptions): ServiceApp {
     waitMs: options.refusedTokenWaitMs,
     onRefused: (reason) => options.metrics?.countRefusedToken(reason),
   });
-  mountRoutes(app, routes, { tokens, refusedTokens, readiness, clock, fail });
+  const parts = { tokens, refusedTokens, readiness, clock };
+  mountRoutes(app, routes, { ...parts, fail });
+  const methods = otlpGrpcMethods({ ...options, bodies });
+  const grpc = createGrpcListener(methods, { ...parts, logged });
   app.use((request) => {
     readiness.check();
     throw new ServiceError('unknown_route', `there is nothing at ${echo(request.path)}`);
@@ -146,17 +148,21 @@ export function createApp(options: AppOptions): ServiceApp {
     callBodies: callBodies.heldBytes,
     answers: answers.heldBytes,
   });
-  return { listener: app, messages: useExpressMessages(app), routes, memory: requestMemory };
+  const messages = useExpressMessages(app);
+  return { listener: app, messages, routes, grpc, memory: requestMemory };
 }
 
-/**
- * Returns a function that logs a failure if the operator needs to know it, and answers the caller.
- */
-function failing({ profile, log, clock }: AppOptions): Fail {
-  const logFailure = failureLog(log, clock);
+/** Translates a failure to an error for the caller, and logs it if the operator needs to know it. */
+type FailureLog = (
+  error: unknown,
+  request: Pick<Request, 'method' | 'path'>,
+  requestId: string,
+) => ServiceError;
+
+/** Returns a function that logs a failure, and answers the caller. */
+function failing({ profile, clock }: AppOptions, logged: FailureLog): Fail {
   return (error, request, response, tell) => {
-    const known = asServiceError(error, getRequestId(response));
-    if (known.status >= 500) logFailure(known, request, getRequestId(response));
+    const known = logged(error, request, getRequestId(response));
     if (response.headersSent || response.destroyed) response.destroy();
     else {
       const nowMs = Math.floor(clock.nowUs() / 1_000);
@@ -166,17 +172,16 @@ function failing({ profile, log, clock }: AppOptions): Fail {
 }
 
 /** Logs failures that are bugs or that the operator should know. */
-function failureLog(
-  log: Log,
-  clock: Clock,
-): (known: ServiceError, request: Request, requestId: string) => void {
+function failureLog({ log, clock }: AppOptions): FailureLog {
   const throttle = new LogThrottle();
   const stacks = new StackThrottle(() => clock.monotonicMs());
-  return (known, { method, path }, requestId) => {
+  return (failure, { method, path }, requestId) => {
+    const known = asServiceError(failure, requestId);
+    if (known.status < 500) return known;
     const nowMs = clock.monotonicMs();
     // Overload is logged now and then; `/metrics` counts every refusal.
     const leftOut = known.retryAfterS === undefined ? 0 : throttle.admit(known.code, nowMs);
-    if (leftOut === undefined) return;
+    if (leftOut === undefined) return known;
     let error = known.message;
     if (known.code === 'internal') {
       // A bug is logged with its stack, at intervals and only here; an expected failure needs only
@@ -194,6 +199,7 @@ function failureLog(
       error,
       ...(leftOut > 0 && { left_out: leftOut }),
     });
+    return known;
   };
 }
 
@@ -208,9 +214,7 @@ function withoutSecret(path: string): string {
 }
 
 function beginResponse(request: Request, response: Response, next: NextFunction): void {
-  const given = REQUEST_ID_HEADERS.map((name) => request.headers[name]).find(Boolean);
-  const isUsable = typeof given === 'string' && REQUEST_ID.test(given);
-  response.setHeader('X-Request-Id', isUsable ? given : randomUUID());
+  response.setHeader('X-Request-Id', findRequestId(request.headers));
   for (const [name, value] of COMMON_HEADERS) response.setHeader(name, value);
   checkHost(request);
   next();

@@ -23,6 +23,7 @@ import { type BodyEncoding, parseBodyEncoding } from './encoding/body-encoding.t
 import { type InflateTerms, inflateBody, measureInflater } from './encoding/inflate-body.ts';
 import { FairBudget } from './fair-budget.ts';
 import { SecondTry } from './second-try.ts';
+import type { BodyRequest, BodyResponse } from './transport.ts';
 import { WorkTurns } from './work-turns.ts';
 
 /** The bytes of a body in pieces. */
@@ -118,8 +119,8 @@ export class BodyReader {
    * later. If the length is known, this happens before the body is read.
    */
   async use<T>(
-    request: IncomingMessage,
-    response: ServerResponse,
+    request: BodyRequest,
+    response: BodyResponse,
     { bytesMax, tenant, encodingElse, check }: BodyTerms,
     work: (body: Body, holdAnswer: HoldAnswer) => Promise<T>,
   ): Promise<T> {
@@ -342,9 +343,9 @@ class Discards {
 
 const DISCARDS = new Discards();
 
-function sendContinue(request: IncomingMessage, response: ServerResponse): void {
+function sendContinue(request: BodyRequest, response: BodyResponse): void {
   if (request.headers.expect === undefined) return;
-  response.writeContinue();
+  response.writeContinue?.();
   // 100 was sent, so the body is on its way.
   delete request.headers.expect;
 }
@@ -361,11 +362,11 @@ async function* readChunks(request: IncomingMessage): AsyncGenerator<Buffer> {
 }
 
 /** `admit` gets the number of bytes so far, and throws to stop. */
-function collect(request: IncomingMessage, admit: (wireBytes: number) => void): Promise<Body> {
+function collect(request: BodyRequest, admit: (wireBytes: number) => void): Promise<Body> {
   return new Promise((resolve, reject) => {
     // The request may have been closed while it waited, and emits that only once.
     if (request.destroyed) {
-      reject(endedTooSoon());
+      reject(failureOf(request));
       return;
     }
     const chunks: Buffer[] = [];
@@ -390,10 +391,15 @@ function collect(request: IncomingMessage, admit: (wireBytes: number) => void): 
     };
     const onClose = (): void => {
       stop();
-      reject(endedTooSoon());
+      reject(failureOf(request));
     };
     request.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onClose);
   });
+}
+
+/** Why no more of a body comes: what its transport found wrong, or that the connection ended. */
+function failureOf({ errored }: BodyRequest): ServiceError {
+  return errored instanceof ServiceError ? errored : endedTooSoon();
 }
 
 function endedTooSoon(): ServiceError {

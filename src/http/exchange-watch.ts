@@ -5,6 +5,7 @@ import {
   ANSWER_MS_MAX,
   BODY_BYTES_PER_S_MIN,
   BODY_MS_MAX,
+  REQUEST_MS_MAX,
 } from '../limits.ts';
 
 /** How slow a caller may be; by default as in `limits.ts`. */
@@ -23,6 +24,20 @@ const LIMITS: SlownessLimits = {
   answerMsMax: ANSWER_MS_MAX,
   answerBytesPerSMin: ANSWER_BYTES_PER_S_MIN,
 };
+
+/** What a sender that is too slow is told. */
+export const BODY_TIME_MESSAGE = `a body must arrive within ${BODY_MS_MAX / 1000} s, and a second more for each ${BODY_BYTES_PER_S_MIN} bytes of it, and within ${REQUEST_MS_MAX / 1000} s in any case`;
+
+/** The milliseconds that a body may take of which so many bytes have arrived. */
+export function bodyMsAllowed(
+  bytes: number,
+  {
+    bodyMsMax = BODY_MS_MAX,
+    bodyBytesPerSMin = BODY_BYTES_PER_S_MIN,
+  }: Partial<Pick<SlownessLimits, 'bodyMsMax' | 'bodyBytesPerSMin'>>,
+): number {
+  return bodyMsMax + (1000 * bytes) / bodyBytesPerSMin;
+}
 
 /** A request under way, and its progress. */
 type Exchange = {
@@ -89,9 +104,8 @@ export class ExchangeWatch {
     // A sender that waits for a 100 has not begun.
     if (request.complete || request.headers.expect !== undefined) return false;
     exchange.bodyMs += passedMs;
-    const { bodyMsMax, bodyBytesPerSMin } = this.#limits;
     const bytes = socket.bytesRead - bytesAtStart;
-    return exchange.bodyMs > bodyMsMax + (1000 * bytes) / bodyBytesPerSMin;
+    return exchange.bodyMs > bodyMsAllowed(bytes, this.#limits);
   }
 
   /**

@@ -4,8 +4,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { must } from '../../engine/assert.ts';
 import { type ErrorCode, ServiceError } from '../errors.ts';
 import {
-  BODY_BYTES_PER_S_MIN,
-  BODY_MS_MAX,
   CONNECTIONS_MAX,
   DRAIN_ACCEPT_MS,
   DRAIN_LAST_MS,
@@ -17,7 +15,7 @@ import {
   REQUEST_MS_MAX,
   SLOW_LOOK_MS,
 } from '../limits.ts';
-import { ExchangeWatch, type SlownessLimits } from './exchange-watch.ts';
+import { BODY_TIME_MESSAGE, ExchangeWatch, type SlownessLimits } from './exchange-watch.ts';
 import type { HttpMessages } from './express-messages.ts';
 import type { TellFailure } from './failure.ts';
 import { rawErrorResponse } from './response.ts';
@@ -215,8 +213,6 @@ export class HttpServer {
     }
   }
 }
-
-const BODY_TIME_MESSAGE = `a body must arrive within ${BODY_MS_MAX / 1000} s, and a second more for each ${BODY_BYTES_PER_S_MIN} bytes of it, and within ${REQUEST_MS_MAX / 1000} s in any case`;
 
 const CLIENT_ERRORS: ReadonlyMap<string, ErrorCode> = new Map([
   ['HPE_HEADER_OVERFLOW', 'headers_too_large'],

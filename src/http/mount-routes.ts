@@ -1,24 +1,17 @@
 import type { Express, Request, Response } from 'express';
-import { QueryError } from '../../engine/query-error.ts';
-import {
-  authenticate,
-  bringsToken,
-  TOKEN_HEADERS,
-  TokenError,
-  type TokenSearch,
-} from '../access/authenticate.ts';
+import { bringsToken, TOKEN_HEADERS } from '../access/authenticate.ts';
 import { authorize, type Grant } from '../access/grant.ts';
 import type { RefusedTokens } from '../access/refused-tokens.ts';
 import type { Tokens } from '../access/tokens.ts';
 import type { Clock } from '../clock.ts';
 import { echo } from '../echo.ts';
-import { fromQueryError, ServiceError } from '../errors.ts';
-import { DRAIN_MS_MAX } from '../limits.ts';
+import { ServiceError } from '../errors.ts';
 import type { Readiness } from '../readiness.ts';
 import { hasBody, skipBody } from './body.ts';
 import type { TellFailure } from './failure.ts';
 import { parseQueryString } from './query-string.ts';
-import { type EndedRequest, METHODS, type Operation, type Route } from './route.ts';
+import { answerOnce, letIn, reportEnd } from './request-work.ts';
+import { METHODS, type Operation, type Route } from './route.ts';
 
 /** Pages of any origin may call, because tokens in headers protect the service, not cookies. */
 const CORS_HEADERS =
@@ -71,31 +64,13 @@ export function mountRoutes(app: Express, routes: readonly Route[], parts: Parts
         next();
         return;
       }
-      const { tellFailure } = found.route;
-      let isGivenUp = false;
-      const answered = parts.readiness.answering(() => {
-        // An answer that is being sent gets more time.
-        if (response.headersSent) return;
-        isGivenUp = true;
-        parts.fail(stoppedTooSoon(), request, response, tellFailure);
-      });
-      try {
-        await answer(found, request, response, parts);
-      } catch (error) {
-        // A late failure must not follow another answer.
-        if (!isGivenUp) parts.fail(error, request, response, tellFailure);
-      } finally {
-        answered();
-      }
+      const fail = (error: unknown): void =>
+        parts.fail(error, request, response, found.route.tellFailure);
+      await answerOnce({ readiness: parts.readiness, response, fail }, () =>
+        answer(found, request, response, parts),
+      );
     });
   }
-}
-
-function stoppedTooSoon(): ServiceError {
-  return new ServiceError(
-    'draining',
-    `the service is stopping, and the answer did not come within ${DRAIN_MS_MAX} ms`,
-  );
 }
 
 function toServed(route: Route, group: readonly Served[]): Served {
@@ -157,8 +132,14 @@ async function answer(
       { allow },
     );
   }
-  if (route.ended === undefined) await perform(operation, request, response, parts);
-  else await count(route.ended, operation, request, response, parts);
+  if (route.ended === undefined) {
+    await perform(operation, request, response, parts);
+    return;
+  }
+  const { clock } = parts;
+  await reportEnd(route.ended, { request, response, clock }, (onGrant) =>
+    perform(operation, request, response, parts, onGrant),
+  );
 }
 
 /** Refuses any expectation except 100-continue, the only one defined (RFC 9110 §10.1.1). */
@@ -214,53 +195,4 @@ async function perform(
   if (scope !== 'any') authorize(grant, scope);
   if (operation.body === undefined && hasBody(request)) await skipBody(request);
   await operation.handle(request, response, { grant, query });
-}
-
-/**
- * Finds the caller. Returns a promise, which rejects, if the refusal of a wrong token is delayed.
- */
-function letIn(
-  { tokens, refusedTokens }: Parts,
-  request: Request,
-  places: TokenSearch,
-): Grant | Promise<never> {
-  try {
-    return authenticate(tokens, request, places);
-  } catch (error) {
-    if (!(error instanceof TokenError)) throw error;
-    return refusedTokens.hold(error, request.socket).then(() => {
-      throw error;
-    });
-  }
-}
-
-/** Finds the caller, and counts the result. */
-async function count(
-  ended: NonNullable<Route['ended']>,
-  operation: Operation,
-  request: Request,
-  response: Response,
-  parts: Parts,
-): Promise<void> {
-  const { clock } = parts;
-  const startMs = clock.monotonicMs();
-  let grant: Grant | undefined;
-  const end = (how: Pick<EndedRequest, 'status' | 'code' | 'message'>): void =>
-    ended(request, { ...how, grant, seconds: (clock.monotonicMs() - startMs) / 1e3 });
-  try {
-    await perform(operation, request, response, parts, (found) => {
-      grant = found;
-    });
-  } catch (error) {
-    const { status, code, message } = toFailure(error);
-    end({ status, code, message });
-    throw error;
-  }
-  end({ status: response.statusCode, code: 'ok' });
-}
-
-function toFailure(error: unknown): Pick<ServiceError, 'status' | 'code' | 'message'> {
-  if (error instanceof ServiceError) return error;
-  if (error instanceof QueryError) return fromQueryError(error);
-  return { status: 500, code: 'internal', message: 'internal error' };
 }

@@ -3,6 +3,7 @@ import { STATUS_CODES } from 'node:http';
 import type { ServiceError } from '../errors.ts';
 import { discardBody, isBodyShort, isBodyUnderWay } from './body.ts';
 import type { Failure, TellFailure } from './failure.ts';
+import type { TransportResponse } from './transport.ts';
 
 /** Headers that pages of other origins may read. */
 const EXPOSED_HEADERS =
@@ -17,7 +18,7 @@ export const COMMON_HEADERS: ReadonlyMap<string, string> = new Map([
 
 /** Sends a complete answer, given in parts; for HEAD, only its headers. */
 export function sendBytes(
-  response: ServerResponse,
+  response: TransportResponse,
   status: number,
   contentType: string,
   parts: readonly Uint8Array[],
@@ -34,7 +35,7 @@ export function sendBytes(
 }
 
 function beginBytes(
-  response: ServerResponse,
+  response: TransportResponse,
   status: number,
   contentType: string,
   parts: readonly Uint8Array[],
@@ -61,7 +62,7 @@ export function varyBy(response: ServerResponse, header: string): void {
 }
 
 /** The id of the request, from the headers of its answer. */
-export function getRequestId(response: ServerResponse): string {
+export function getRequestId(response: Pick<TransportResponse, 'getHeader'>): string {
   return String(response.getHeader('X-Request-Id') ?? '');
 }
 

@@ -1,6 +1,6 @@
-import type { Request } from 'express';
 import type { Source } from '../../ingest/source.ts';
 import type { Grant } from '../access/grant.ts';
+import type { TransportRequest } from '../http/transport.ts';
 import { POST_REPORTS_MAX } from '../limits.ts';
 import type { StoredLogs } from '../store/log-intake.ts';
 import { type PostAnswer, PostReport, type PostSender } from './post-report.ts';
@@ -51,7 +51,9 @@ export class PostHistory {
 }
 
 /** The sender of a post whose token was accepted, or of one whose token was refused. */
-export function senderOf(request: Request, grant: Grant | undefined): PostSender {
-  const { path } = request.route as { readonly path: string };
-  return { receiver: path, token: grant && { id: grant.id, name: grant.name } };
+export function senderOf(
+  { route }: Pick<TransportRequest, 'route'>,
+  grant: Grant | undefined,
+): PostSender {
+  return { receiver: route.path, token: grant && { id: grant.id, name: grant.name } };
 }

@@ -12,6 +12,8 @@ const LIMITS: Readonly<Record<string, string>> = {
   'time for a body to arrive': `${seconds(service.BODY_MS_MAX)}, and one second more for each ${kibibytes(service.BODY_BYTES_PER_S_MIN)} received; at most ${seconds(service.REQUEST_MS_MAX)}`,
   'reading an answer': `at least ${kibibytes(service.ANSWER_BYTES_PER_S_MIN)} per second, averaged over ${seconds(service.ANSWER_MS_MAX)}`,
   connections: count(service.CONNECTIONS_MAX),
+  'connections of gRPC': count(service.GRPC_CONNECTIONS_MAX),
+  'calls of gRPC at once': `${count(service.GRPC_CALLS_MAX)}; ${service.GRPC_STREAMS_MAX} of one connection`,
   'body of logs': `${count(ingest.BODY_BYTES_MAX)} bytes after decompression; ${count(ingest.BODY_EVENTS_MAX)} events`,
   'one event': `${count(ingest.EVENT_FIELDS_MAX)} keys and maps`,
   '`_id` of an Elasticsearch bulk': `${count(ingest.BULK_ID_LENGTH_MAX)} characters`,

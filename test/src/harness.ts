@@ -29,6 +29,7 @@ import { ServiceError } from '../../src/errors.ts';
 import { EventIds } from '../../src/follow/event-ids.ts';
 import { EventReader } from '../../src/follow/event-reader.ts';
 import { Followers } from '../../src/follow/followers.ts';
+import type { GrpcListener } from '../../src/grpc/grpc-listener.ts';
 import { createApp } from '../../src/http/app.ts';
 import { BodyReader } from '../../src/http/body.ts';
 import { type CallerLimits, HttpServer } from '../../src/http/http-server.ts';
@@ -278,6 +279,8 @@ export type TestApp = {
   readonly server: HttpServer;
   readonly catalogue: Catalogue;
   readonly routes: readonly Route[];
+  readonly grpc: GrpcListener;
+  readonly bodies: BodyReader;
 };
 
 function unread(): never {
@@ -338,6 +341,11 @@ export async function withApp(
   const profile = getProfile(options.profile ?? 'default');
   const ids = new EventIds(InstanceKey.random());
   const reader = new EventReader({ engine, events: NO_EVENTS, ids, nowUs: clock.nowUs });
+  const bodies = new BodyReader({
+    nowMs: clock.monotonicMs,
+    heldBytesMax: options.heldBytesMax,
+    refusalWaitMs: options.refusalWaitMs ?? 1,
+  });
   const app = createApp({
     followers: new Followers({ reader, events: NO_EVENTS, ids }),
     profile,
@@ -351,11 +359,7 @@ export async function withApp(
     readiness,
     clock,
     log: (entry) => entries.push(entry),
-    bodies: new BodyReader({
-      nowMs: clock.monotonicMs,
-      heldBytesMax: options.heldBytesMax,
-      refusalWaitMs: options.refusalWaitMs ?? 1,
-    }),
+    bodies,
     posts: new PostHistory(clock.wallMs),
     history: new ServiceHistory({ ...clock, read: unread }),
     serviceState: unread,
@@ -377,6 +381,8 @@ export async function withApp(
       server,
       catalogue,
       routes: app.routes,
+      grpc: app.grpc,
+      bodies,
     });
   } finally {
     await server.drain({ drainMs: 0 });

@@ -40,6 +40,7 @@ test('an empty environment gives the documented defaults', () => {
   assert.deepEqual(others, {
     port: 4000,
     host: '127.0.0.1',
+    otlpGrpcPort: undefined,
     dataDir: './data',
     profile: 'default',
     endpointsDir: undefined,

@@ -80,6 +80,11 @@ export class ServiceUnderTest implements Answerer {
     return this.#service.url;
   }
 
+  /** Where it listens for OpenTelemetry over gRPC, if it does. */
+  get otlpGrpc(): string | undefined {
+    return this.#service.otlpGrpc;
+  }
+
   async post(source: string, events: readonly JsonObject[], nowUs: number): Promise<void> {
     await this.postText(source, jsonText(events), nowUs);
   }
