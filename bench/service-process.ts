@@ -26,6 +26,8 @@ export const IMAGE_ALLOCATOR = {
  */
 export class ServiceProcess {
   readonly url: string;
+  /** Where it listens for OpenTelemetry over gRPC, if it does. */
+  readonly otlpGrpc: string | undefined;
   readonly token: string;
   readonly #process: ChildProcess;
   /** To be removed at the end. */
@@ -33,11 +35,13 @@ export class ServiceProcess {
 
   private constructor(parts: {
     readonly url: string;
+    readonly otlpGrpc: string | undefined;
     readonly token: string;
     readonly child: ChildProcess;
     readonly ownFolder: string | undefined;
   }) {
     this.url = parts.url;
+    this.otlpGrpc = parts.otlpGrpc;
     this.token = parts.token;
     this.#process = parts.child;
     this.#ownFolder = parts.ownFolder;
@@ -67,8 +71,8 @@ export class ServiceProcess {
       },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
-    const url = await listeningUrl(child);
-    return new ServiceProcess({ url, token, child, ownFolder });
+    const { url, otlpGrpc } = await listeningAt(child);
+    return new ServiceProcess({ url, otlpGrpc, token, child, ownFolder });
   }
 
   /** Resident memory in bytes, as the system counts it. */
@@ -152,13 +156,17 @@ export class ServiceProcess {
   }
 }
 
-function listeningUrl(child: ChildProcess): Promise<string> {
+type Addresses = Pick<ServiceProcess, 'url' | 'otlpGrpc'>;
+
+function listeningAt(child: ChildProcess): Promise<Addresses> {
   return new Promise((resolve, reject) => {
     let text = '';
     child.stdout?.on('data', (part: Buffer) => {
       text += part.toString();
       const url = /"url":"(http:[^"]+)"/.exec(text)?.[1];
-      if (url !== undefined) resolve(url);
+      // Before the other in the same entry.
+      const otlpGrpc = /"otlp_grpc":"([^"]+)"/.exec(text)?.[1];
+      if (url !== undefined) resolve({ url, otlpGrpc });
     });
     child.once('exit', (code) => reject(new Error(`the service ended with ${code}: ${text}`)));
   });

@@ -1,5 +1,5 @@
-import type { Exchange } from './http-tap.ts';
 import { eventNames } from './sender.ts';
+import type { Exchange } from './tap.ts';
 
 /** Each item of a bulk has a status of its own. */
 export function acknowledgedByItems({

@@ -1,56 +1,32 @@
-import { EventEmitter, once } from 'node:events';
+import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { gunzipSync, inflateSync } from 'node:zlib';
 import { type HttpMessage, HttpMessages } from './http-messages.ts';
+import { Tap } from './tap.ts';
 
-/** What a sender posted, and how it was answered. */
-export type Exchange = {
-  readonly method: string;
-  readonly path: string;
-  readonly requestHeaders: HttpMessage['headers'];
-  /** Without its content encoding. */
-  readonly requestBody: Buffer;
-  readonly status: number;
-  readonly responseHeaders: HttpMessage['headers'];
-  readonly responseBody: Buffer;
-};
-
-/**
- * Stands between a sender and the service and passes on every byte as it came, in both directions, while it listens
- * to what is said. It is there and away with the service: `close` refuses connections as a port does on which
- * nobody listens.
- *
- * Emits `request` when a whole one was passed on, and `exchange` when one was answered.
- */
-export class HttpTap extends EventEmitter {
-  readonly exchanges: Exchange[] = [];
-  /** Of all requests, answered or not, without their content encoding. */
-  readonly requestBodies: Buffer[] = [];
+/** A tap of HTTP/1, which passes on every byte as it came, in both directions, while it listens to what is said. */
+export class HttpTap extends Tap {
   readonly #servicePort: number;
-  readonly #deadline: AbortSignal;
   readonly #sockets = new Set<Socket>();
   #server: Server | undefined;
   #port = 0;
 
   private constructor(servicePort: number, deadline: AbortSignal) {
-    super();
-    this.#deadline = deadline;
+    super(deadline);
     this.#servicePort = servicePort;
   }
 
-  /** Nothing is waited for beyond the deadline. */
   static async open(servicePort: number, deadline: AbortSignal): Promise<HttpTap> {
     const tap = new HttpTap(servicePort, deadline);
     await tap.open();
     return tap;
   }
 
-  /** The same after `close` and `open`. */
-  get port(): number {
+  override get port(): number {
     return this.#port;
   }
 
-  async open(): Promise<void> {
+  override async open(): Promise<void> {
     const server = createServer({ allowHalfOpen: true }, (sender) => this.#join(sender));
     server.listen(this.#port, '127.0.0.1');
     await once(server, 'listening');
@@ -58,23 +34,13 @@ export class HttpTap extends EventEmitter {
     this.#server = server;
   }
 
-  async close(): Promise<void> {
+  override async close(): Promise<void> {
     const server = this.#server;
     this.#server = undefined;
     if (server === undefined) return;
     const closed = new Promise((resolve) => server.close(resolve));
     for (const socket of this.#sockets) socket.destroy();
     await closed;
-  }
-
-  /** Resolves when `holds` does, which is looked at after each exchange. */
-  async until(holds: () => boolean): Promise<void> {
-    while (!holds()) await once(this, 'exchange', { signal: this.#deadline });
-  }
-
-  /** Resolves when one more request was passed on. */
-  async nextRequest(): Promise<void> {
-    await once(this, 'request', { signal: this.#deadline });
   }
 
   #join(sender: Socket): void {
@@ -107,8 +73,7 @@ export class HttpTap extends EventEmitter {
     sender.on('data', (bytes) => {
       for (const request of requests.push(bytes)) {
         unanswered.push(request);
-        this.requestBodies.push(inflated(request));
-        this.emit('request');
+        this.sent(inflated(request));
       }
     });
     service.on('data', (bytes) => {
@@ -116,14 +81,14 @@ export class HttpTap extends EventEmitter {
         if (/^\S+ 1\d\d/.test(response.firstLine)) continue;
         const request = unanswered.shift();
         // One that is refused may be answered before it has ended, and nobody counts it.
-        if (request !== undefined) this.#answered(request, response);
+        if (request !== undefined) this.#tell(request, response);
       }
     });
   }
 
-  #answered(request: HttpMessage, response: HttpMessage): void {
+  #tell(request: HttpMessage, response: HttpMessage): void {
     const [method, path] = request.firstLine.split(' ');
-    this.exchanges.push({
+    this.answered({
       method: method!,
       path: path!,
       requestHeaders: request.headers,
@@ -132,7 +97,6 @@ export class HttpTap extends EventEmitter {
       responseHeaders: response.headers,
       responseBody: inflated(response),
     });
-    this.emit('exchange');
   }
 }
 

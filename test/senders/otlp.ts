@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { documentedOptions } from './documented-sender.ts';
 import { missingPackages, packageVersion, startNodeProgram } from './node-program.ts';
-import { acknowledgedByStatus, type Sender } from './sender.ts';
+import { acknowledgedByStatus, eventNames, type Sender } from './sender.ts';
 
-/** It tries five times, within ten seconds, then tells its diagnostics. */
-function otlp(encoding: 'http' | 'proto'): Sender {
+/** It tries five times, within ten seconds, then tells its diagnostics; over gRPC it tries once. */
+function otlp(encoding: 'http' | 'proto' | 'grpc'): Sender {
   const name = `@opentelemetry/exporter-logs-otlp-${encoding}`;
   return {
     name,
@@ -31,3 +31,9 @@ function otlp(encoding: 'http' | 'proto'): Sender {
 
 export const otlpJson = otlp('http');
 export const otlpProtobuf = otlp('proto');
+
+export const otlpGrpc: Sender = {
+  ...otlp('grpc'),
+  speaks: 'grpc',
+  acknowledged: ({ status, requestBody }) => (status === 0 ? eventNames(requestBody) : []),
+};

@@ -5,8 +5,10 @@ import { join } from 'node:path';
 import { ServiceProcess } from '../../bench/service-process.ts';
 import { must } from '../../engine/assert.ts';
 import { programWords } from '../support/program-words.ts';
+import { GrpcTap } from './grpc-tap.ts';
 import { HttpTap } from './http-tap.ts';
 import type { Row, RunningSender, Sender } from './sender.ts';
+import type { Tap } from './tap.ts';
 
 /** A sender that has hung is told so. */
 const TIME_MS_MAX = 5 * 60_000;
@@ -29,21 +31,21 @@ ORDER BY t.timestamp
 
 /** The service in a process of its own that can end and start again, and one sender that posts to it. */
 export class PostedService {
-  readonly tap: HttpTap;
+  readonly tap: Tap;
   readonly #folder: string;
-  readonly #port: string;
+  readonly #ports: Ports;
   #service: ServiceProcess;
   #sender: RunningSender | undefined;
 
   private constructor(parts: {
-    readonly tap: HttpTap;
+    readonly tap: Tap;
     readonly folder: string;
     readonly service: ServiceProcess;
   }) {
     this.tap = parts.tap;
     this.#folder = parts.folder;
     this.#service = parts.service;
-    this.#port = new URL(parts.service.url).port;
+    this.#ports = portsOf(parts.service);
   }
 
   /** Runs `work` against a service on an empty folder. */
@@ -52,11 +54,13 @@ export class PostedService {
     await mkdir(join(folder, 'definitions'));
     await mkdir(join(folder, 'sender'));
     await writeFile(join(folder, 'definitions', 'sent.events.sql'), DEFINITION);
-    const service = await startService({ command: COMMAND, folder, port: '0' });
-    const tap = await HttpTap.open(
-      Number(new URL(service.url).port),
-      AbortSignal.timeout(TIME_MS_MAX),
-    );
+    const service = await startService(folder, { http: '0', grpc: '0' });
+    const { http, grpc } = portsOf(service);
+    const deadline = AbortSignal.timeout(TIME_MS_MAX);
+    const tap =
+      sender.speaks === 'grpc'
+        ? await GrpcTap.open(Number(grpc), deadline)
+        : await HttpTap.open(Number(http), deadline);
     const posted = new PostedService({ tap, folder, service });
     try {
       posted.#sender = await sender.start({
@@ -87,13 +91,9 @@ export class PostedService {
     await this.tap.close();
   }
 
-  /** The service is there again, on the same folder and port. */
+  /** The service is there again, on the same folder and ports. */
   async startAgain(): Promise<void> {
-    this.#service = await startService({
-      command: COMMAND,
-      folder: this.#folder,
-      port: this.#port,
-    });
+    this.#service = await startService(this.#folder, this.#ports);
     await this.tap.open();
   }
 
@@ -117,18 +117,20 @@ export class PostedService {
   }
 }
 
-function startService(options: {
-  readonly command: readonly string[];
-  readonly folder: string;
-  readonly port: string;
-}): Promise<ServiceProcess> {
-  const { command, folder, port } = options;
+type Ports = { readonly http: string; readonly grpc: string };
+
+function portsOf({ url, otlpGrpc }: ServiceProcess): Ports {
+  return { http: new URL(url).port, grpc: new URL(`http://${must(otlpGrpc)}`).port };
+}
+
+function startService(folder: string, { http, grpc }: Ports): Promise<ServiceProcess> {
   const settings = {
-    PORT: port,
+    PORT: http,
+    OTLP_GRPC_PORT: grpc,
     SOURCES: SOURCE,
     PUBLIC_ACCESS_TOKEN: INGEST_TOKEN,
     ENDPOINTS_DIR: join(folder, 'definitions'),
     WORKERS: '1',
   };
-  return ServiceProcess.start(command, settings, join(folder, 'data'));
+  return ServiceProcess.start(COMMAND, settings, join(folder, 'data'));
 }

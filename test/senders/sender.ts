@@ -1,4 +1,4 @@
-import type { Exchange } from './http-tap.ts';
+import type { Exchange } from './tap.ts';
 
 /** Where a sender has to post, and as whom. */
 export type Target = {
@@ -49,6 +49,8 @@ export type Sender = {
   /** Why it cannot be run here, and what to do; nothing where it can. */
   readonly missing: () => string | undefined;
   readonly keeps: Keeping;
+  /** What it speaks; HTTP unless given. */
+  readonly speaks?: 'grpc';
   readonly start: (target: Target) => Promise<RunningSender>;
   /** The body of a request as it is before compression, if the sender compresses; as it is, if it was cut off. */
   readonly readBody?: (body: Buffer) => Buffer;

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { readText } from '../support/source-files.ts';
 import { documentedSender } from './documented-sender.ts';
 import { elasticsearch } from './elasticsearch.ts';
-import { otlpJson, otlpProtobuf } from './otlp.ts';
+import { otlpGrpc, otlpJson, otlpProtobuf } from './otlp.ts';
 import { logThroughOutages } from './outages.ts';
 import { pinoElasticsearch } from './pino-elasticsearch.ts';
 import { pinoLogflare } from './pino-logflare.ts';
@@ -22,6 +22,7 @@ const SENDERS = [
   elasticsearch,
   otlpJson,
   otlpProtobuf,
+  otlpGrpc,
   syslogNg,
   rsyslog,
 ];
