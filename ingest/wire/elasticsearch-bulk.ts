@@ -47,11 +47,11 @@ function nextAction(reader: JsonReader): Action | BadLine | undefined {
   return reader.nextLine() ? reader.tryLine(() => parseAction(reader)) : undefined;
 }
 
-/** The line after a bad action is its document, unless it is an action itself. */
+/** The line after a bad action is its document, unless it is an action itself, and nothing else. */
 function actionBehindBad(reader: JsonReader): Action | BadLine | undefined {
   const next = nextAction(reader);
   if (next === undefined) return undefined;
-  const isAction = !(next instanceof Error) && ACTIONS.has(next.action);
+  const isAction = !(next instanceof Error) && next.isAlone && ACTIONS.has(next.action);
   return isAction ? next : nextAction(reader);
 }
 
@@ -77,7 +77,11 @@ function parseItem(
 /** The reason why a line is refused. */
 type BadLine = MalformedBodyError | EventLimitError;
 
-type Action = Pick<DocumentItem, 'action' | 'index'> & { readonly id: string | undefined };
+type Action = Pick<DocumentItem, 'action' | 'index'> & {
+  readonly id: string | undefined;
+  /** Whether its line has no other member. */
+  readonly isAlone: boolean;
+};
 
 function parseAction(reader: JsonReader): Action {
   reader.enterObject();
@@ -91,10 +95,16 @@ function parseAction(reader: JsonReader): Action {
     if (key === '_index') index = reader.text();
     else if (key === '_id') id = reader.text();
   }
-  if (reader.nextKey() !== undefined) reader.fail('"}" after one action');
+  let isAlone = true;
+  // Elasticsearch 8 ignores other members. winston-elasticsearch counts its attempts there. A second action is an error.
+  while (reader.nextKey() !== undefined) {
+    if (reader.kind() === 'object') reader.fail('"}" after one action');
+    isAlone = false;
+  }
   return {
     action: ACTIONS.has(action) ? action : action.slice(0, ACTION_ECHO_LENGTH_MAX),
     index: index?.slice(0, BULK_INDEX_LENGTH_MAX),
     id,
+    isAlone,
   };
 }

@@ -75,6 +75,23 @@ test('a bulk has an event for each document that is stored, at the index it name
   );
 });
 
+test('members beside an action are ignored, and make a line behind a bad action its document', async () => {
+  const body = [
+    '{"index":{"_index":"a"},"attempts":0}',
+    '{"message":"first"}',
+    '{"index"',
+    '{"create":{},"message":"document of the bad action"}',
+    '{"index":{"_index":"a"},"attempts":1}',
+    '{"message":"second"}',
+  ].join('\n');
+  const { byAddress, notes } = await translated(elasticsearchBulk, body);
+  const messages = (byAddress.get('a') as { readonly event_message: string }[]).map(
+    ({ event_message }) => event_message,
+  );
+  assert.deepEqual(messages, ['first', 'second']);
+  assert.equal(notes.length, 3);
+});
+
 test('an id or an index that is too long is repeated in part, and a document with such an id is refused', async () => {
   const [id, index] = ['i'.repeat(BULK_ID_LENGTH_MAX), 'x'.repeat(BULK_INDEX_LENGTH_MAX)];
   const lines = [

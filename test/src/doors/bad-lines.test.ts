@@ -81,7 +81,7 @@ test('an invalid line of a bulk request is an error of its item', async () => {
   is(await bulk('{"index":{}}', '{bad', '{"create":{}}', GOOD), `${BAD} 2`, 'create 201');
   // A bad action: the line after it is its document.
   is(await bulk('{"index":', GOOD, '{"create":{}}', GOOD), `${BAD} 1`, 'create 201');
-  is(await bulk('{"index":{}, "x":1}', '{bad', '{"create":{}}', GOOD), `${BAD} 1`, 'create 201');
+  is(await bulk('{"index":{}, "x":{}}', '{bad', '{"create":{}}', GOOD), `${BAD} 1`, 'create 201');
   // A bad action before another action: the line after it is not its document.
   is(await bulk('{"index":', '{"create":{}}', GOOD), `${BAD} 1`, 'create 201');
   // A truncated body: in a document, before it, and in an action.
