@@ -51,7 +51,7 @@ export function documentedConfiguration(text: string, target: Target): string {
 
 function forTarget(text: string, { port, token, source, project }: Target): string {
   return text
-    .replaceAll(/(?<=127\.0\.0\.1:|serverport=")(?:4000|4317)\b/g, String(port))
+    .replaceAll(/(?<=127\.0\.0\.1:|port: |serverport=")(?:4000|4317)\b/g, String(port))
     .replaceAll('…', token)
     .replaceAll('app.logs', source)
     .replaceAll('alpha', project);

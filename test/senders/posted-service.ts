@@ -34,6 +34,7 @@ export class PostedService {
   readonly tap: Tap;
   readonly #folder: string;
   readonly #ports: Ports;
+  readonly #settings: Settings;
   #service: ServiceProcess;
   #sender: RunningSender | undefined;
 
@@ -41,11 +42,13 @@ export class PostedService {
     readonly tap: Tap;
     readonly folder: string;
     readonly service: ServiceProcess;
+    readonly settings: Settings;
   }) {
     this.tap = parts.tap;
     this.#folder = parts.folder;
     this.#service = parts.service;
     this.#ports = portsOf(parts.service);
+    this.#settings = parts.settings;
   }
 
   /** Runs `work` against a service on an empty folder. */
@@ -54,14 +57,15 @@ export class PostedService {
     await mkdir(join(folder, 'definitions'));
     await mkdir(join(folder, 'sender'));
     await writeFile(join(folder, 'definitions', 'sent.events.sql'), DEFINITION);
-    const service = await startService(folder, { http: '0', grpc: '0' });
+    const { settings = {} } = sender;
+    const service = await startService(folder, { http: '0', grpc: '0' }, settings);
     const { http, grpc } = portsOf(service);
     const deadline = AbortSignal.timeout(TIME_MS_MAX);
     const tap =
       sender.speaks === 'grpc'
         ? await GrpcTap.open(Number(grpc), deadline)
         : await HttpTap.open(Number(http), deadline);
-    const posted = new PostedService({ tap, folder, service });
+    const posted = new PostedService({ tap, folder, service, settings });
     try {
       posted.#sender = await sender.start({
         port: tap.port,
@@ -93,7 +97,7 @@ export class PostedService {
 
   /** The service is there again, on the same folder and ports. */
   async startAgain(): Promise<void> {
-    this.#service = await startService(this.#folder, this.#ports);
+    this.#service = await startService(this.#folder, this.#ports, this.#settings);
     await this.tap.open();
   }
 
@@ -123,7 +127,13 @@ function portsOf({ url, otlpGrpc }: ServiceProcess): Ports {
   return { http: new URL(url).port, grpc: new URL(`http://${must(otlpGrpc)}`).port };
 }
 
-function startService(folder: string, { http, grpc }: Ports): Promise<ServiceProcess> {
+type Settings = Readonly<Record<string, string>>;
+
+function startService(
+  folder: string,
+  { http, grpc }: Ports,
+  moreSettings: Settings,
+): Promise<ServiceProcess> {
   const settings = {
     PORT: http,
     OTLP_GRPC_PORT: grpc,
@@ -131,6 +141,7 @@ function startService(folder: string, { http, grpc }: Ports): Promise<ServicePro
     PUBLIC_ACCESS_TOKEN: INGEST_TOKEN,
     ENDPOINTS_DIR: join(folder, 'definitions'),
     WORKERS: '1',
+    ...moreSettings,
   };
   return ServiceProcess.start(COMMAND, settings, join(folder, 'data'));
 }

@@ -51,6 +51,10 @@ export type Sender = {
   readonly keeps: Keeping;
   /** What it speaks; HTTP unless given. */
   readonly speaks?: 'grpc';
+  /** Whether an event has the time at which it is sent, whatever the record says. */
+  readonly isStampedLate?: true;
+  /** Settings of the service for a sender that cannot name its source. */
+  readonly settings?: Readonly<Record<string, string>>;
   readonly start: (target: Target) => Promise<RunningSender>;
   /** The body of a request as it is before compression, if the sender compresses; as it is, if it was cut off. */
   readonly readBody?: (body: Buffer) => Buffer;

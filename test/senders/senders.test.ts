@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readText } from '../support/source-files.ts';
+import { datadog } from './datadog.ts';
 import { documentedSender } from './documented-sender.ts';
 import { elasticsearch } from './elasticsearch.ts';
 import { otlpGrpc, otlpJson, otlpProtobuf } from './otlp.ts';
@@ -11,7 +12,10 @@ import { pinoLoki } from './pino-loki.ts';
 import { PostedService } from './posted-service.ts';
 import { rsyslog } from './rsyslog.ts';
 import { eventName, eventNames } from './sender.ts';
+import { splunkLogging } from './splunk-logging.ts';
 import { syslogNg } from './syslog-ng.ts';
+import { winstonElasticsearch } from './winston-elasticsearch.ts';
+import { winstonLog2gelf } from './winston-log2gelf.ts';
 import { winstonLoki } from './winston-loki.ts';
 
 const SENDERS = [
@@ -19,10 +23,14 @@ const SENDERS = [
   pinoLoki,
   winstonLoki,
   pinoElasticsearch,
+  winstonElasticsearch,
   elasticsearch,
   otlpJson,
   otlpProtobuf,
   otlpGrpc,
+  splunkLogging,
+  datadog,
+  winstonLog2gelf,
   syslogNg,
   rsyslog,
 ];
@@ -61,7 +69,9 @@ for (const sender of SENDERS) {
         rows.map((row) => [...new Set(eventNames(row.event_message))]),
         [[eventName(1)]],
       );
-      assert.equal(rows[0]!.timestamp, timeMs * 1000);
+      const { timestamp } = rows[0]!;
+      if (sender.isStampedLate) assert(timestamp > timeMs * 1000 && timestamp <= Date.now() * 1000);
+      else assert.equal(timestamp, timeMs * 1000);
       const posts = posted.tap.exchanges.filter((e) => sender.acknowledged(e).length > 0);
       const doors = posts.map(({ path }) => path.split('?')[0]);
       assert.deepEqual([...new Set(doors)], [documentedSender(sender.name).door]);

@@ -1,4 +1,5 @@
 import { createInterface } from 'node:readline';
+import { setTimeout as delay } from 'node:timers/promises';
 
 /** Whose events are logged. */
 export const { WEIR_PROJECT } = process.env;
@@ -35,4 +36,22 @@ export function ended(transport) {
   const closed = new Promise((resolve) => transport.once('close', resolve));
   transport.end();
   return closed;
+}
+
+/** Logs records through `send`, which takes all that have come since its last call, until each was sent. */
+export async function logBatches(send, toEntry) {
+  let waiting = [];
+  let isEnded = false;
+  const sendAll = async () => {
+    while (!isEnded || waiting.length > 0) {
+      const entries = waiting;
+      waiting = [];
+      if (entries.length > 0) await send(entries);
+      await delay(200);
+    }
+  };
+  const sent = sendAll();
+  await logRecords((record) => waiting.push(toEntry(record)));
+  isEnded = true;
+  await sent;
 }

@@ -1,18 +1,12 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from '@elastic/elasticsearch';
-import { logRecords, OPTIONS, tellDropped, WEIR_PROJECT } from './application.mjs';
+import { logBatches, OPTIONS, tellDropped, WEIR_PROJECT } from './application.mjs';
 
 const { index, ...options } = OPTIONS;
 const client = new Client(options);
 await client.indices.putIndexTemplate({ name: index, index_patterns: [index], data_stream: {} });
 await client.indices.createDataStream({ name: index });
 
-let waiting = [];
-let isEnded = false;
-
-async function sendWaiting() {
-  const documents = waiting;
-  waiting = [];
+async function send(documents) {
   try {
     await client.helpers.bulk({
       datasource: documents,
@@ -26,17 +20,7 @@ async function sendWaiting() {
   }
 }
 
-async function send() {
-  while (!isEnded || waiting.length > 0) {
-    if (waiting.length > 0) await sendWaiting();
-    await delay(200);
-  }
-}
-
-const sent = send();
-await logRecords(({ message, timeMs, fields }) => {
+await logBatches(send, ({ message, timeMs, fields }) => {
   const time = new Date(timeMs ?? Date.now()).toISOString();
-  waiting.push({ '@timestamp': time, message, project: WEIR_PROJECT, ...fields });
+  return { '@timestamp': time, message, project: WEIR_PROJECT, ...fields };
 });
-isEnded = true;
-await sent;
