@@ -22,7 +22,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'demo',
-    summary: 'run the service in a temporary folder with made-up traffic',
+    summary: 'run the service in a temporary folder with sample traffic',
     read: async () => (await import('./demo-command.ts')).DEMO,
   },
   {
