@@ -62,6 +62,11 @@ export class SplitKeys {
     this.#resolve(dictionary, unmetCount, found);
   }
 
+  /** Releases what is known of dictionaries. */
+  forget(): void {
+    for (const memo of [this.#forms, this.#ownIds, this.#fewParts]) memo.forget();
+  }
+
   /** Writes the ids of the rows gathered, in their order. */
   #resolve(
     dictionary: Dictionary,
