@@ -10,6 +10,7 @@ import { isInterval } from '../column/value.ts';
 import type { Dictionary, DictionaryVector, NumberVector, Vector } from '../column/vector.ts';
 import {
   dictionaryVector,
+  isOfStrings,
   numberVector,
   TRUE,
   UNKNOWN,
@@ -321,6 +322,10 @@ export class KeyColumn {
   }
 
   #assignCodes(codes: Int32Array, dictionary: Dictionary, count: number, ids: Int32Array): void {
+    if (dictionary.isPerValue === true && dictionary.uuids === undefined) {
+      this.#assignEach(codes, dictionary, count, ids);
+      return;
+    }
     const idOfCode = this.#codeIds.get(dictionary);
     if (dictionary.uuids !== undefined) this.#meetUuids(codes, dictionary.uuids, count, idOfCode);
     for (let row = 0; row < count; row++) {
@@ -331,6 +336,14 @@ export class KeyColumn {
         idOfCode[code + 1] = id;
       }
       ids[row] = id;
+    }
+  }
+
+  /** Codes that are met once: to remember their ids gains nothing. */
+  #assignEach(codes: Int32Array, dictionary: Dictionary, count: number, ids: Int32Array): void {
+    for (let row = 0; row < count; row++) {
+      const code = codes[row]!;
+      ids[row] = code < 0 ? this.idOf(null) : this.#idOfCode(dictionary, code);
     }
   }
 
@@ -362,7 +375,9 @@ export class KeyColumn {
       return this.#stringId(strings.bytes, strings.offsets[code]!, strings.offsets[code + 1]!);
     }
     if (uuids !== undefined) return this.#uuidId(uuids, code * UUID_BYTES);
-    return this.idOf(dictionary.value(code));
+    if (!isOfStrings(dictionary)) return this.idOf(dictionary.value(code));
+    const { bytes, start, end } = dictionary.range(code);
+    return this.#stringId(bytes, start, end);
   }
 
   /** Strings taken apart are put together only where they have no key, and their parts have not been met before. */

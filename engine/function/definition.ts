@@ -59,6 +59,7 @@ export function ofBytes(ofText: ScalarOverload): ScalarOverload {
   return {
     ...ofText,
     measure: undefined,
+    part: undefined,
     parameters: parameters.map(bytesForText),
     variadic: variadic && bytesForText(variadic),
     result: typeof result === 'function' ? result : typeOfBytes(result),

@@ -3,7 +3,7 @@ import type { SqlValue } from '../column/value.ts';
 import type { Vector } from '../column/vector.ts';
 import type { FunctionDoc } from './function-doc.ts';
 import type { FunctionFacts } from './function-facts.ts';
-import type { Measure } from './text/text-measures.ts';
+import type { Measure, PartFinder } from './text/text-measures.ts';
 
 /**
  * A scalar function or operator of GoogleSQL: what it is called, what it takes, and what it
@@ -61,6 +61,11 @@ export type ScalarOverload = {
    * other arguments, which are constants and no NULLs; `undefined` where these are such that there is no such way.
    */
   readonly measure?: ((others: readonly SqlValue[]) => Measure | undefined) | undefined;
+  /**
+   * For a function of a STRING that gives a part of it or NULL, and NULL for a NULL: where the part is, given the other
+   * arguments, which are constants and no NULLs; `undefined` where these are such that there is no such way.
+   */
+  readonly part?: ((others: readonly SqlValue[]) => PartFinder | undefined) | undefined;
   /**
    * The same for a whole chunk, for forms of vectors where that is faster; `undefined` when the
    * vectors are not of such a form, and `evaluate` is used. Must agree with `evaluate` on every

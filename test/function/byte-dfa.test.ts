@@ -8,6 +8,7 @@ import { byteProgramOf } from '../../engine/function/regex/byte-program.ts';
 import { runeProgramOf } from '../../engine/function/regex/rune-program.ts';
 import { utf8Ranges } from '../../engine/function/regex/utf8-ranges.ts';
 import { budgetOf } from '../support/budget.ts';
+import { pattern, text } from '../support/random-patterns.ts';
 
 function compile(pattern: string, limits?: ByteDfaLimits): ByteDfa {
   const dfa = find(pattern, limits);
@@ -27,50 +28,6 @@ function tests(dfa: ByteDfa, text: string): boolean | undefined {
   const bytes = encodeWtf8(text);
   return dfa.test(bytes, 0, bytes.length);
 }
-
-const CHARACTERS = [
-  'a',
-  'b',
-  'k',
-  'S',
-  '0',
-  '_',
-  '-',
-  '/',
-  '\n',
-  ' ',
-  'é',
-  'ſ',
-  '\u212a',
-  '日',
-  '😀',
-];
-const HALVES = ['\ud83d', '\ude00', '\ufffd'];
-
-const text = fc
-  .array(fc.constantFrom(...CHARACTERS, ...HALVES, 'ab', 'abba'), { maxLength: 12 })
-  .map((parts) => parts.join(''));
-
-const atom = fc.constantFrom(
-  ...['a', 'b', 'k', 's', 'ab', '-', '/', 'é', '日', '😀', '.', '(?s:.)', '[ab]', '[^a]', '[^/]'],
-  ...['\\d', '\\w', '\\W', '\\s', '\\S', '[[:alpha:]]', '[a-k\\d]', '[é-日]', '\\pL', '\\PN'],
-  ...['\\p{Greek}', '[\\x{10000}-\\x{10ffff}]', '\\x{d83d}', '[\\x{d800}-\\x{dfff}]', '\\x{fffd}'],
-  ...['^', '$', '\\A', '\\z', '\\b', '\\B', '(?m:^)', '(?m:$)', '', '[^\\x00-\\x{10ffff}]'],
-);
-
-const { pattern } = fc.letrec<{ pattern: string }>((tie) => ({
-  pattern: fc.oneof(
-    { depthSize: 'small', withCrossShrink: true },
-    atom,
-    fc.array(tie('pattern'), { minLength: 1, maxLength: 4 }).map((parts) => parts.join('')),
-    fc.tuple(tie('pattern'), tie('pattern')).map(([left, right]) => `(?:${left}|${right})`),
-    fc
-      .tuple(tie('pattern'), fc.constantFrom('*', '+', '?', '*?', '+?', '{2}', '{0,2}', '{1,}'))
-      .map(([part, times]) => `(?:${part})${times}`),
-    tie('pattern').map((part) => `(?i:${part})`),
-    tie('pattern').map((part) => `(${part})`),
-  ),
-}));
 
 const RUNS = budgetOf('WEIR_REGEX_RUNS', { fast: 300, all: 5_000 });
 /** Of texts in pieces, and of automata whose table is full. */

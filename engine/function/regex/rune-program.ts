@@ -16,7 +16,8 @@ export type RuneInstruction =
   | { readonly op: 'point'; readonly ranges: ArrayLike<number>; readonly out: number }
   | { readonly op: 'split'; readonly out: number; readonly other: number }
   | { readonly op: 'assert'; readonly flags: number; readonly out: number }
-  | { readonly op: 'jump'; readonly out: number }
+  /** `bound`: where that begins or ends a group: twice the number of the group, plus one at its end. */
+  | { readonly op: 'jump'; readonly out: number; readonly bound?: number }
   | { readonly op: 'match' }
   | { readonly op: 'fail' };
 
@@ -86,6 +87,7 @@ function instructionOf({ op, out, arg, runes }: Instruction): RuneInstruction | 
     case ALT_MATCH:
       return { op: 'split', out, other: arg };
     case CAPTURE:
+      return { op: 'jump', out, bound: arg };
     case NOP:
       return { op: 'jump', out };
     case EMPTY_WIDTH:

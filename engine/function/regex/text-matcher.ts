@@ -1,6 +1,7 @@
 import type { RE2JS } from 're2js';
 import { ByteDfa } from './byte-dfa.ts';
-import { byteProgramOf } from './byte-program.ts';
+import { type ByteProgram, byteProgramOf } from './byte-program.ts';
+import { GroupFinder } from './group-finder.ts';
 import { type NeededLiterals, neededLiteralsOf } from './needed-literals.ts';
 import { runeProgramOf } from './rune-program.ts';
 
@@ -17,17 +18,37 @@ export type TextMatcher = {
   readonly automaton: () => ByteDfa | undefined;
 };
 
-export function textMatcher(program: RE2JS, test: (text: string) => boolean): TextMatcher {
-  let made: { readonly dfa: ByteDfa | undefined } | undefined;
-  const automaton = () => {
-    made ??= { dfa: automatonOf(program) };
-    return made.dfa;
-  };
-  return { test, needed: neededLiteralsOf(program), automaton };
+/** A pattern of which a group is looked for, too. */
+export type GroupMatcher = TextMatcher & {
+  /**
+   * What finds the only group of the pattern, or its match if it has none; `undefined`: it has more, or no automaton. This
+   * thread has one for each pattern.
+   */
+  readonly groupFinder: () => GroupFinder | undefined;
+};
+
+export function textMatcher(program: RE2JS, test: (text: string) => boolean): GroupMatcher {
+  const automaton = onceMade(() => {
+    const bytes = bytesOf(program);
+    return bytes && new ByteDfa(bytes);
+  });
+  const groupFinder = onceMade(() => {
+    const groupCount = program.groupCount();
+    const bytes = groupCount > 1 ? undefined : bytesOf(program);
+    return bytes && new GroupFinder(bytes, groupCount);
+  });
+  return { test, needed: neededLiteralsOf(program), automaton, groupFinder };
 }
 
-function automatonOf(program: RE2JS): ByteDfa | undefined {
+function onceMade<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}
+
+function bytesOf(program: RE2JS): ByteProgram | undefined {
   const runes = runeProgramOf(program);
-  const bytes = runes && byteProgramOf(runes);
-  return bytes && new ByteDfa(bytes);
+  return runes && byteProgramOf(runes);
 }

@@ -1,4 +1,5 @@
 import { arrayOf, BOOL, INT64, STRING } from '../../column/type.ts';
+import type { SqlValue } from '../../column/value.ts';
 import { QueryError } from '../../query-error.ts';
 import { ofBytes, scalarFunction, textAndBytes, typed, withFacts } from '../definition.ts';
 import type { FunctionDoc } from '../function-doc.ts';
@@ -9,6 +10,7 @@ import type { ScalarFunction, ScalarOverload } from '../scalar-function.ts';
 import { spendSteps } from '../work-meter.ts';
 import { characterCount, unitOfCharacter } from './character.ts';
 import { compileRegex, literalOf } from './regular-expression.ts';
+import type { PartFinder } from './text-measures.ts';
 import { checkTextSize } from './text-size.ts';
 
 const EXTRACT_DOC: FunctionDoc = [
@@ -161,6 +163,7 @@ function extractOverloads(name: string): readonly ScalarOverload[] {
     result: STRING,
     nulls: 'propagate',
     evaluate: typed(extracting(name)),
+    part: findFirstGroup,
   });
 }
 
@@ -173,6 +176,19 @@ function extracting(
     if (found === undefined || found.match.groupStart < 0) return null;
     return found.rest.slice(found.match.groupStart, found.match.groupEnd);
   };
+}
+
+/** The group of the first match by bytes; `undefined` where `evaluate` has to tell, or to refuse. */
+function findFirstGroup([pattern, position = 1, occurrence = 1]: readonly SqlValue[]):
+  | PartFinder
+  | undefined {
+  if (typeof pattern !== 'string' || position !== 1 || occurrence !== 1) return undefined;
+  try {
+    return compileRegex(pattern).groupFinder();
+  } catch (error) {
+    if (error instanceof QueryError) return undefined;
+    throw error;
+  }
 }
 
 /** A match in the rest of a text, which the pattern sees as if it were the whole. */

@@ -9,13 +9,13 @@ import {
 } from '../../limits.ts';
 import { QueryError } from '../../query-error.ts';
 import type { NeededLiterals } from '../regex/needed-literals.ts';
-import { type TextMatcher, textMatcher } from '../regex/text-matcher.ts';
+import { type GroupMatcher, textMatcher } from '../regex/text-matcher.ts';
 import { spendSteps } from '../work-meter.ts';
 import { compileStepsOf, instructionsOf } from './regex-size.ts';
 import { holdsText } from './text-places.ts';
 
 /** A compiled RE2 expression: unanchored, in time linear in the text. */
-export type CompiledRegex = TextMatcher & {
+export type CompiledRegex = GroupMatcher & {
   /**
    * Present when the pattern is a plain text: `test` is then the same as searching for it, case and
    * all, and callers may search bytes instead.

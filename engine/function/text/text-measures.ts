@@ -7,6 +7,15 @@ import { LONE_SURROGATE } from './regular-expression.ts';
 /** What a function gives of a text, a number, by its bytes `bytes[start, end)` in WTF-8. */
 export type Measure = (bytes: Uint8Array, start: number, end: number) => number;
 
+/** Finds the part of a text that a function gives, by bytes in WTF-8. */
+export interface PartFinder {
+  /** Whether the text `bytes[from, to)` has one; `undefined`: only the text itself can tell. */
+  find(bytes: Uint8Array, from: number, to: number): boolean | undefined;
+  /** Where that is which was found last; -1 where it is NULL. */
+  readonly start: number;
+  readonly end: number;
+}
+
 /** Code points, of which each has one byte that continues no other. */
 export function countCharacters(bytes: Uint8Array, start: number, end: number): number {
   let count = 0;

@@ -18,18 +18,19 @@ import {
   valueAt,
 } from '../../column/vector.ts';
 import type { ScalarOverload } from '../../function/scalar-function.ts';
-import type { Measure } from '../../function/text/text-measures.ts';
+import type { Measure, PartFinder } from '../../function/text/text-measures.ts';
 import { spendSteps } from '../../function/work-meter.ts';
 import { vectorOfValues } from '../../operator/result-vector.ts';
 import { BooleanMemo, STATES_MAX } from './boolean-memo.ts';
 import { computeByCode } from './by-code.ts';
 import { evaluateWith } from './evaluate-with.ts';
+import { partOfEach } from './text-parts.ts';
 import type { TextSearch } from './text-search.ts';
 import { ValueMemo } from './value-memo.ts';
 
 export type LiftedFunction = Pick<
   ScalarOverload,
-  'nulls' | 'evaluate' | 'measure' | 'kernel' | 'inPlace'
+  'nulls' | 'evaluate' | 'measure' | 'part' | 'kernel' | 'inPlace'
 > & {
   readonly type: SqlType;
   /** For a test of one argument: the same on a string where it lies in its dictionary's block. */
@@ -199,6 +200,7 @@ class ArgumentMemo {
   #values: DictionaryMemo<ValueMemo> | undefined;
   /** Of the constants. */
   #measure: { readonly found: Measure | undefined } | undefined;
+  #part: { readonly found: PartFinder | undefined } | undefined;
 
   constructor(lifted: LiftedFunction, index: number) {
     this.#lifted = lifted;
@@ -213,17 +215,23 @@ class ArgumentMemo {
       this.#booleans = undefined;
       this.#values = undefined;
       this.#measure = undefined;
+      this.#part = undefined;
     }
     if (this.#lifted.type.kind === 'BOOL') return this.#test(vector, constants);
     const { dictionary, count } = vector;
     if (isOfStrings(dictionary)) {
       const measure = this.#findMeasure(constants);
+      const part = this.#findPart(constants);
       // Of many entries V8 would move all that is remembered about, and a thread may not keep so much for the next run.
-      const isForgotten = measure !== undefined || dictionary.size >= STATES_MAX;
+      const isForgotten =
+        measure !== undefined || part !== undefined || dictionary.size >= STATES_MAX;
       if (isForgotten && isMetOnce(vector)) {
-        return measure === undefined
-          ? evaluateRows(this.#lifted, vectors, count)
-          : measureEach(measure, dictionary, vector);
+        if (measure !== undefined) return measureEach(measure, dictionary, vector);
+        if (part !== undefined) {
+          const evaluate = this.#evaluator(dictionary, constants);
+          return partOfEach(part, dictionary, vector, evaluate);
+        }
+        return evaluateRows(this.#lifted, vectors, count);
       }
     }
     this.#values ??= new DictionaryMemo(
@@ -237,6 +245,13 @@ class ArgumentMemo {
     if (measure === undefined || nulls !== 'propagate' || this.#index !== 0) return undefined;
     this.#measure ??= { found: measure(constants.slice(1)) };
     return this.#measure.found;
+  }
+
+  #findPart(constants: readonly SqlValue[]): PartFinder | undefined {
+    const { part, nulls } = this.#lifted;
+    if (part === undefined || nulls !== 'propagate' || this.#index !== 0) return undefined;
+    this.#part ??= { found: part(constants.slice(1)) };
+    return this.#part.found;
   }
 
   #test(vector: DictionaryVector, constants: readonly SqlValue[]): Vector {
