@@ -264,6 +264,12 @@ export const SUM_LIMBS_MAX = 33_554_432;
 /** Bytes of the distinct texts of one column, less than 4 GiB: offsets of 32 bits say where each begins and ends. */
 export const INDEXED_BYTES_MAX = 2 ** 32 - 1;
 
+/**
+ * Bytes of marks, one for a code of a dictionary in a group, that one aggregate with DISTINCT keeps before it makes
+ * values of them: some hundred segments. The dictionaries are held as long.
+ */
+export const DISTINCT_MARKS_BYTES_MAX = 4 * 1024 * 1024;
+
 /** Quantiles one APPROX_QUANTILES may ask for: an answer of a cell stays short. */
 export const QUANTILES_MAX = 10_000;
 

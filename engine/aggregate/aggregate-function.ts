@@ -95,26 +95,6 @@ export interface AggregateState {
    * where they are not. `pause` is called every few groups where each takes some time.
    */
   finalizeAll?(groups: Int32Array, pause: () => void): Vector | undefined;
-  /** Present where values are kept until the end that can be taken in part by part, each in a pass over the same rows. */
-  readonly parts?: ValueParts | undefined;
   /** Lets go of the rows of a group that is never met or asked for again, where rows are kept. */
   clear?(group: number): void;
-}
-
-/**
- * How a state comes through with little memory: once the values it keeps hold too much, it keeps those of one part, by their
- * hash, and the rows are given to it again for each other part. It gives no `partial` then, and combines none.
- */
-export interface ValueParts {
-  /** Bytes of the values that are kept at present, and of what finds them. */
-  readonly heldBytes: number;
-  /**
-   * To be called before the first pass: beyond so many bytes values are kept of a part alone. `pause` is called where that
-   * takes a while.
-   */
-  bound(bytesMax: number, pause?: () => void): void;
-  /** To be called at the end of each pass. How many there are to be. */
-  endPass(): number;
-  /** To be called before each later pass: what is kept goes into the answers. */
-  beginPass(index: number): void;
 }

@@ -32,10 +32,6 @@ export class ByteIndex {
     return this.#size;
   }
 
-  get byteSize(): number {
-    return this.#bytes.byteLength + this.#offsets.byteLength + this.#slots.byteLength;
-  }
-
   /** All entries, where they lie: to be read at once, or copied. */
   get block(): StringBlock {
     return { bytes: this.#bytes, offsets: this.#offsets };

@@ -16,7 +16,7 @@ export class DictionaryMemo<T> {
   }
 
   get(dictionary: Dictionary): T {
-    if (this.#generation !== findingsGeneration()) this.forget();
+    if (this.#generation !== findingsGeneration()) this.#forget();
     this.#known ??= new WeakMap();
     let known = this.#known.get(dictionary);
     if (known === undefined) {
@@ -26,7 +26,7 @@ export class DictionaryMemo<T> {
     return known.value;
   }
 
-  forget(): void {
+  #forget(): void {
     this.#generation = findingsGeneration();
     this.#known = undefined;
   }

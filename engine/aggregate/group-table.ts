@@ -209,19 +209,6 @@ export class GroupTable {
     return true;
   }
 
-  /** Releases what is known of dictionaries, as `KeyColumn` does. */
-  forgetCodes(): void {
-    for (const column of this.#columns) column.forgetCodes();
-  }
-
-  /** Bytes of the keys and of what finds them. */
-  get byteSize(): number {
-    let bytes = 0;
-    for (const column of this.#columns) bytes += column.byteSize;
-    for (const pairs of this.#pairs) bytes += pairs.byteSize;
-    return bytes;
-  }
-
   /** The keys of all groups. The table may be used further; what was given does not change. */
   keys(): GroupKeys {
     const size = this.size;

@@ -55,9 +55,6 @@ import { UuidIndex } from './uuid-index.ts';
 
 const ABSENT = -1;
 
-/** About what an entry of a Map takes in V8, with the heads of its key and its value. */
-const ENTRY_BYTES = 100;
-
 const oneCode = new Int32Array(1);
 const oneId = new Int32Array(1);
 
@@ -95,8 +92,6 @@ export class KeyColumn {
   );
   /** There once strings were met that are taken apart: most columns have none. */
   #patterned: Patterned | undefined;
-  /** About what values take that are in no array of numbers or bytes. */
-  #objectBytes = 0;
   /** Of all values so far, once they are asked for. */
   #strings: KeyStrings | undefined;
 
@@ -106,23 +101,6 @@ export class KeyColumn {
 
   get size(): number {
     return this.#size;
-  }
-
-  /** Bytes of the values and of what finds them; what is known of dictionaries is not counted. */
-  get byteSize(): number {
-    const { ids, keys } = this.#patterned ?? {};
-    return (
-      this.#refs.byteLength +
-      this.#numbers.byteLength +
-      this.#numberIds.byteSize +
-      this.#texts.byteSize +
-      this.#textIds.byteLength +
-      this.#uuids.byteSize +
-      this.#uuidIds.byteLength +
-      (ids?.byteSize ?? 0) +
-      (keys?.byteLength ?? 0) +
-      this.#objectBytes
-    );
   }
 
   /** The id of NULL; -1 where it was not met. */
@@ -177,12 +155,6 @@ export class KeyColumn {
     oneCode[0] = code;
     this.#assignCodes(oneCode, dictionary, 1, oneId);
     return oneId[0]!;
-  }
-
-  /** Releases what is known of dictionaries: four bytes for each of their codes. */
-  forgetCodes(): void {
-    this.#codeIds.forget();
-    this.#patterned?.splitKeys.forget();
   }
 
   value(id: number): SqlValue {
@@ -450,7 +422,6 @@ export class KeyColumn {
       const bytes = encodeWtf8(text);
       id = this.#stringId(bytes, 0, bytes.length);
       this.#otherIds.set(text, id);
-      this.#objectBytes += ENTRY_BYTES + 2 * text.length;
     }
     return id;
   }
@@ -522,8 +493,6 @@ export class KeyColumn {
     if (id === undefined) {
       id = this.#addOther(toPortable(canonicalValue(value, this.#type)) as OtherKey);
       this.#compositeIds.set(key, id);
-      // The value beside its key: about as many bytes in its parts.
-      this.#objectBytes += 4 * key.length;
     }
     return id;
   }
@@ -549,7 +518,6 @@ export class KeyColumn {
   }
 
   #addOther(key: OtherKey): number {
-    this.#objectBytes += ENTRY_BYTES;
     return this.#add(refTo(OTHER_FORM, this.#others.push(key) - 1));
   }
 

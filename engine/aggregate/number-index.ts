@@ -31,10 +31,6 @@ export class NumberIndex {
   /** Whether keys lie by slot. */
   #isHashed = false;
 
-  get byteSize(): number {
-    return this.#keys.byteLength + this.#ids.byteLength;
-  }
-
   /** The id of `key`, or -1. */
   find(key: number): number {
     if (this.#isHashed) return this.#ids[this.#slot(key)]!;

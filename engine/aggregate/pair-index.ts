@@ -23,11 +23,6 @@ export class PairIndex {
     return this.#size;
   }
 
-  get byteSize(): number {
-    const [slots, lefts, rights, dense] = [this.#slots, this.#lefts, this.#rights, this.#dense];
-    return slots.byteLength + lefts.byteLength + rights.byteLength + dense.byteLength;
-  }
-
   left(id: number): number {
     return this.#lefts[id]!;
   }

@@ -22,12 +22,6 @@ export class PairSet {
     return this.#index?.size ?? this.#size;
   }
 
-  get byteSize(): number {
-    const bitmapBytes = this.#bitmap?.byteLength ?? 0;
-    const ownBytes = this.#groups.byteLength + this.#values.byteLength + this.#pairIds.byteLength;
-    return ownBytes + bitmapBytes + (this.#index?.byteSize ?? 0);
-  }
-
   /** The groups of all pairs, where they lie: to be read at once, or copied. Parallel to `values`. */
   get groups(): Int32Array {
     return this.#index?.lefts ?? this.#groups.subarray(0, this.#size);

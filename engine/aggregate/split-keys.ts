@@ -62,11 +62,6 @@ export class SplitKeys {
     this.#resolve(dictionary, unmetCount, found);
   }
 
-  /** Releases what is known of dictionaries. */
-  forget(): void {
-    for (const memo of [this.#forms, this.#ownIds, this.#fewParts]) memo.forget();
-  }
-
   /** Writes the ids of the rows gathered, in their order. */
   #resolve(
     dictionary: Dictionary,

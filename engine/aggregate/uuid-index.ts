@@ -27,10 +27,6 @@ export class UuidIndex {
     return this.#size;
   }
 
-  get byteSize(): number {
-    return this.#words.byteLength + this.#slots.byteLength;
-  }
-
   /** All of them, where they lie: to be read at once, or copied. */
   get bytes(): Uint8Array<ArrayBuffer> {
     const { buffer, byteOffset } = this.#words;

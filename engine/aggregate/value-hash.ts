@@ -10,8 +10,7 @@ export const HASH_BITS = 53;
  * equal as keys of groups, whatever their form. It is the same in every thread and every run.
  */
 export function hashOfValue(value: SqlValue): number {
-  if (typeof value !== 'number' && typeof value !== 'bigint') return hashOfText(dynamicKey(value));
-  const canonical = canonicalNumber(typeof value === 'number' ? value + 0 : value);
+  const canonical = typeof value === 'number' ? canonicalNumber(value + 0) : value;
   if (typeof canonical === 'number') return hashOfNumber(canonical);
   return hashOfText(dynamicKey(canonical));
 }

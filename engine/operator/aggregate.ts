@@ -17,10 +17,6 @@ import { pushInChunks } from './sink.ts';
 import { sortedRows } from './sort-order.ts';
 
 export type AggregateOptions = {
-  /**
-   * Bytes that distinct values may hold of a sink whose rows can be pushed again (`beginPass`); absent: it gets them once.
-   */
-  readonly distinctBytesMax?: number | undefined;
   readonly keys: readonly { readonly expression: VectorFunction; readonly type: SqlType }[];
   readonly aggregates: readonly {
     /** What is evaluated per row: the arguments, then the keys of an order. */
@@ -62,32 +58,11 @@ export class AggregateSink implements Sink {
   readonly #options: AggregateOptions;
   readonly #table: GroupTable;
   readonly #states: readonly AggregateState[];
-  #pass = 0;
-  /** Passes that each state takes rows in; absent in the first: all do. */
-  #passCounts: readonly number[] | undefined;
 
   constructor(options: AggregateOptions) {
     this.#options = options;
     this.#table = new GroupTable(options.keys.map((key) => key.type));
     this.#states = options.aggregates.map((aggregate) => aggregate.create());
-    const { distinctBytesMax, checkpoint } = options;
-    if (distinctBytesMax === undefined) return;
-    const parts = this.#states.flatMap((state) => state.parts ?? []);
-    const bytesMax = distinctBytesMax / parts.length;
-    for (const each of parts) each.bound(bytesMax, checkpoint);
-  }
-
-  /**
-   * To be called when all rows were pushed. Whether they have to be pushed again, in the same order, since the distinct
-   * values of some aggregates are taken in part by part.
-   */
-  beginPass(): boolean {
-    this.#passCounts = this.#states.map(({ parts }) => parts?.endPass() ?? 1);
-    this.#pass++;
-    for (const [index, { parts }] of this.#states.entries()) {
-      if (this.#passCounts[index]! > this.#pass) parts!.beginPass(this.#pass);
-    }
-    return this.#passCounts.some((count) => count > this.#pass);
   }
 
   push(chunk: Chunk): boolean {
@@ -97,7 +72,6 @@ export class AggregateSink implements Sink {
     let groups = runs === undefined ? this.#table.assign(keys, chunk.count) : undefined;
     const groupCount = this.#table.size;
     for (const [index, aggregate] of this.#options.aggregates.entries()) {
-      if (this.#passCounts !== undefined && this.#passCounts[index]! <= this.#pass) continue;
       const state = this.#states[index]!;
       const functions = aggregate.arguments;
       const vectors =

@@ -28,10 +28,9 @@ function creatorOf(call: AggregateCall): () => AggregateState {
   const constants = call.constants.map(evaluateConstant);
   const modifiers = modifiersOf(call);
   const keyTypes = (call.orderBy ?? []).map((key) => key.expression.type);
-  const isOrderFree = aggregate.modifiers?.includes('order') !== true;
   const create = () => {
     const plain = overload.create(types, constants, modifiers);
-    return call.distinct ? distinctState(plain, [...types, ...keyTypes], isOrderFree) : plain;
+    return call.distinct ? distinctState(plain, [...types, ...keyTypes]) : plain;
   };
   const { having, isDeferred } = call;
   const plain = having === undefined ? create : () => havingState(create, having.extreme);

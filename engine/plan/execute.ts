@@ -4,11 +4,7 @@ import type { Segment } from '../column/segment.ts';
 import type { SqlValue } from '../column/value.ts';
 import { numberVector, type Vector, valueAt, valueVector } from '../column/vector.ts';
 import { GROUPED_CHUNK_ROWS_MAX } from '../limits.ts';
-import {
-  type AggregateOptions,
-  type AggregatePartial,
-  AggregateSink,
-} from '../operator/aggregate.ts';
+import { type AggregatePartial, AggregateSink, GROUP_ORDER } from '../operator/aggregate.ts';
 import { CollectSink } from '../operator/collect.ts';
 import { ChoosingFilter, FilterOperator } from '../operator/filter.ts';
 import { JoinOperator } from '../operator/join.ts';
@@ -27,6 +23,7 @@ import {
 import type { Checkpoint, Sink } from '../operator/sink.ts';
 import { pushInChunks } from '../operator/sink.ts';
 import { SortSink } from '../operator/sort.ts';
+import type { OrderKey } from '../operator/sort-order.ts';
 import { TopSink } from '../operator/top.ts';
 import { UnnestOperator } from '../operator/unnest.ts';
 import { WindowSink } from '../operator/window.ts';
@@ -38,7 +35,7 @@ import { ReadFields } from './evaluator/read-fields.ts';
 import type { Apply, Column, ColumnId, Expression } from './expression.ts';
 import { columnReference } from './expression-walk.ts';
 import { type LateTexts, NO_TEXTS, readsTexts, type ScanBounds, withTexts } from './late-texts.ts';
-import { groupOrderBehind, type OrderedGroups, orderedGroupsOf } from './leading-order.ts';
+import { leadingOf } from './leading-order.ts';
 import type { SortKey, TimeWindow } from './logical-plan.ts';
 import {
   type Breaker,
@@ -50,7 +47,7 @@ import {
   type PhysicalTop,
   type PhysicalWindow,
 } from './physical-plan.ts';
-import { makesTexts, rowInputsOf, rowWiseScanOf } from './physical-walk.ts';
+import { groupingBelow, makesTexts, rowInputsOf, rowWiseScanOf } from './physical-walk.ts';
 import type { PlanProfiler } from './plan-profile.ts';
 import { type Functions, PreparedPlan, type PreparedTexts } from './prepared-plan.ts';
 import { frameOf, windowRunOf } from './window-call.ts';
@@ -68,8 +65,6 @@ export type ExecutionContext = {
   /** … and of its texts. */
   readonly texts?: LateTexts | undefined;
   readonly checkpoint: Checkpoint;
-  /** Bytes that the distinct values of a grouping may hold; beyond, its input is run again. Absent: they are not bounded here. */
-  readonly distinctBytesMax?: number | undefined;
   /** What the scans do is added here. */
   readonly counters?: ScanCounters;
   /** Hears of rows that scans are done with. */
@@ -196,6 +191,9 @@ type OfRun = {
   readonly constants: Map<PhysicalPlan, ConstantSubquery>;
 };
 
+/** A grouping whose rows go to top rows as they come, which put them in order. */
+type OrderedGroups = { readonly grouping: Breaker; readonly leading: Leading | undefined };
+
 /** Turns each operator of a plan into closures over chunks and pushes rows through them. */
 class Execution {
   readonly #context: ExecutionContext;
@@ -209,8 +207,6 @@ class Execution {
   /** The scan whose rows go to a grouping as they come: in larger chunks, for nobody keeps them, nor makes texts of them. */
   #groupedScan: PhysicalScan | undefined;
   #orderedGroups: OrderedGroups | undefined;
-  /** Whether the rows of scans have been counted as done before. */
-  #isRunAgain = false;
   /** Of the chunk on its way up from a scan with a project: whether all its events are known to be of it. */
   #isKeyed = false;
 
@@ -316,12 +312,8 @@ class Execution {
         create: () => aggregateStateOf(call),
       })),
     }));
-    const { checkpoint, distinctBytesMax } = this.#context;
-    const options = { keys, aggregates, checkpoint };
+    const options = { keys, aggregates, checkpoint: this.#context.checkpoint };
     const replacement = this.#replacement?.breaker === plan ? this.#replacement : undefined;
-    if (distinctBytesMax !== undefined && replacement === undefined && leading === undefined) {
-      return this.#inPasses(plan, { ...options, distinctBytesMax }, groupedScan);
-    }
     const isOfAll = leading === undefined || replacement !== undefined;
     const rows = isOfAll ? new AggregateSink(options) : new LeadingGroups(options, leading);
     if (replacement === undefined || replacement.isBeside === true) {
@@ -332,23 +324,6 @@ class Execution {
     if (replacement !== undefined) {
       groups.combineAll(replacement.partials as readonly AggregatePartial[]);
     }
-    return groups;
-  }
-
-  /** Groups the rows of the input, which is run once, and again for each further part of their distinct values. */
-  #inPasses(
-    { input }: Breaker,
-    options: AggregateOptions,
-    groupedScan: PhysicalScan | undefined,
-  ): AggregateSink {
-    const groups = new AggregateSink(options);
-    const isRunAgain = this.#isRunAgain;
-    do {
-      this.#groupedScan = groupedScan;
-      this.drive(input, groups);
-      this.#isRunAgain = true;
-    } while (groups.beginPass());
-    this.#isRunAgain = isRunAgain;
     return groups;
   }
 
@@ -438,7 +413,7 @@ class Execution {
         rangeRowsMax: this.#groupedScan === scan ? GROUPED_CHUNK_ROWS_MAX : undefined,
         checkpoint: this.#context.checkpoint,
         counters,
-        onRows: this.#isRunAgain ? undefined : this.#context.onRows,
+        onRows: this.#context.onRows,
         onSegment: tally === undefined ? undefined : (segment) => tally.addSegment(segment),
       },
       projectKey === undefined
@@ -571,6 +546,23 @@ class Execution {
   #compileAll(expressions: readonly Expression[], input: PhysicalPlan): readonly VectorFunction[] {
     return expressions.map((expression) => this.#compile(expression, input));
   }
+}
+
+function orderedGroupsOf(plan: PhysicalTop): OrderedGroups | undefined {
+  const grouping = groupingBelow(plan.input);
+  return grouping && { grouping, leading: leadingOf(plan) };
+}
+
+/** What orders groups that are equal in all keys of the top rows: their own keys, as without ORDER BY. */
+function groupOrderBehind({ input, keys }: PhysicalTop): readonly OrderKey[] {
+  const ordered = new Set(
+    keys.flatMap(({ expression }) => (expression.op === 'column' ? [expression.id] : [])),
+  );
+  return (groupingBelow(input)?.keys ?? []).flatMap(({ column }, index) =>
+    ordered.has(column.id)
+      ? []
+      : [{ ...GROUP_ORDER, expression: (chunk: Chunk) => chunk.column(index) }],
+  );
 }
 
 /** Whether a plan's rows are not the same for all rows outside. */

@@ -1,32 +1,9 @@
 import { findAggregateFunction } from '../aggregate/registry.ts';
-import type { Chunk } from '../column/chunk.ts';
-import { GROUP_ORDER } from '../operator/aggregate.ts';
 import type { Leading } from '../operator/leading-groups.ts';
-import type { OrderKey } from '../operator/sort-order.ts';
 import { rowExpressionsOf } from './aggregate-call.ts';
 import { canFail } from './optimize/can-fail.ts';
-import type { Breaker, PhysicalPlan, PhysicalTop } from './physical-plan.ts';
-import { groupingBelow, rowInputsOf } from './physical-walk.ts';
-
-/** A grouping whose rows go to top rows as they come, which put them in order. */
-export type OrderedGroups = { readonly grouping: Breaker; readonly leading: Leading | undefined };
-
-export function orderedGroupsOf(plan: PhysicalTop): OrderedGroups | undefined {
-  const grouping = groupingBelow(plan.input);
-  return grouping && { grouping, leading: leadingOf(plan) };
-}
-
-/** What orders groups that are equal in all keys of the top rows: their own keys, as without ORDER BY. */
-export function groupOrderBehind({ input, keys }: PhysicalTop): readonly OrderKey[] {
-  const ordered = new Set(
-    keys.flatMap(({ expression }) => (expression.op === 'column' ? [expression.id] : [])),
-  );
-  return (groupingBelow(input)?.keys ?? []).flatMap(({ column }, index) =>
-    ordered.has(column.id)
-      ? []
-      : [{ ...GROUP_ORDER, expression: (chunk: Chunk) => chunk.column(index) }],
-  );
-}
+import type { PhysicalPlan, PhysicalTop } from './physical-plan.ts';
+import { rowInputsOf } from './physical-walk.ts';
 
 /**
  * What top rows want of the groups below, where they are ordered by the MAX of each descending or the MIN ascending first

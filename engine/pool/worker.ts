@@ -138,7 +138,7 @@ async function answerOrFailure(task: Task): Promise<TaskAnswer> {
       const { path, segmentId, reason } = error;
       return { kind: 'unreadable', path, refusal: { segmentId, reason } };
     }
-    // One task that runs the whole has the memory of all parts, and can count distinct values in passes.
+    // One thread has all of the memory that several had.
     if (error instanceof HeldTooMuchError && isPart(task)) return { kind: 'oversized' };
     if (error instanceof QueryError) {
       return { kind: 'failure', code: error.code, message: error.message, span: error.span };
@@ -164,16 +164,10 @@ function forgetAll(): void {
   forgetReaders();
 }
 
-/** Whether a task runs a part of a query, or combines what came of the parts. */
+/** Whether a task runs a part of a query. */
 function isPart({ kind }: Task): boolean {
-  return kind === 'fragment' || kind === 'pieces' || kind === 'finish';
+  return kind === 'fragment' || kind === 'pieces';
 }
-
-/**
- * Part of what queries may hold that distinct values may. While arrays of them grow, and while half of them are chosen, they
- * take up to three times as much.
- */
-const DISTINCT_BYTES_PART = 1 / 8;
 
 /** What a task over a part of a query gives, if its states can be handed over. */
 function handedOver<T extends TaskAnswer>(states: unknown, answer: () => T): T | OversizedAnswer {
@@ -219,8 +213,7 @@ function answer(task: Task): TaskAnswer | Promise<TaskAnswer> {
     case 'query': {
       const run = startRun(task);
       const rows = newRowWriter(run);
-      const context = { ...run.context, distinctBytesMax: DISTINCT_BYTES_PART * guard.bytesMax };
-      metered(run, () => executeQuery(run.plan, context, rows));
+      metered(run, () => executeQuery(run.plan, run.context, rows));
       return rowsAnswer(rows, run);
     }
     case 'fields': {

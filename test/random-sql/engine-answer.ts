@@ -69,21 +69,19 @@ function openSegmentOf(arrivalBase: number, events: readonly TestEvent[]): OpenS
 
 /**
  * The answer as the bytes a caller gets, as text; `error` when the query fails or is refused. Throws an
- * OutOfRange after `checkpointsMax` pieces of work. With `distinctBytesMax`, more distinct values are taken in in passes.
+ * OutOfRange after `checkpointsMax` pieces of work.
  */
 export function engineJson(
   sql: string,
   segmentsOf: SegmentsOf,
   form: PlanForm,
   checkpointsMax = CHECKPOINTS_MAX,
-  distinctBytesMax?: number,
 ): string {
   return orError(() => {
     const { bound, physical } = prepared(sql, form);
     const segments = scansOf(physical).map(segmentsOf);
-    const checkpoint = limitedCheckpoint(checkpointsMax);
     return jsonOf(bound, physical, (rows) => {
-      executeQuery(physical, { segments, checkpoint, distinctBytesMax }, rows);
+      executeQuery(physical, { segments, checkpoint: limitedCheckpoint(checkpointsMax) }, rows);
     });
   });
 }

@@ -3,16 +3,13 @@ import type { TestEvent } from '../column/batch-of.ts';
 import { runsOf } from '../support/budget.ts';
 import { type Answer, areSame } from './answer.ts';
 import { checkCases, type Verdict } from './check-cases.ts';
-import { engineAnswer, engineJson, segmentsOfEvents } from './engine-answer.ts';
+import { engineAnswer, segmentsOfEvents } from './engine-answer.ts';
 import { TIMES } from './events.ts';
 import { OPERATIONS, operationKey } from './operation.ts';
 import { type Expression, hasWindow, isGrouped, type Query, type Type } from './query.ts';
 import { render } from './render.ts';
 
 const COUNT = runsOf(100);
-
-/** Of a query that runs its input again and again. */
-const CHECKPOINTS_MAX = 100_000;
 
 /** A plain list of rows with a condition: what is said of each row can be said of all. */
 function isPlain(query: Query): boolean {
@@ -65,18 +62,6 @@ test('a condition, its opposite and its being NULL divide the rows', async (cont
       ? 'error'
       : (parts as readonly Exclude<Answer, 'error'>[]).flat();
     return compared(union, answer({ ...query, where: undefined }, events));
-  });
-});
-
-test('distinct values that are taken in part by part come to the same', async (context) => {
-  const isDistinct = (query: Query) => render(query).includes('(DISTINCT ');
-  const options = { count: COUNT, isMixed: true, filter: isDistinct };
-  await checkCases(context, options, ({ query, events }) => {
-    const segments = segmentsOfEvents(events, events.length >> 1);
-    const wanted = engineJson(render(query), segments, 'optimized');
-    const got = engineJson(render(query), segments, 'optimized', CHECKPOINTS_MAX, 0);
-    if (got !== wanted) return { wrong: `${got} and not ${wanted}` };
-    return { rowCount: wanted === 'error' ? 0 : (JSON.parse(wanted) as unknown[]).length };
   });
 });
 
