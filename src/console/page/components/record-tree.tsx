@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import { Button } from './button.tsx';
+import { useGradualCount } from './gradual-count.ts';
 import { LogText } from './log-text.tsx';
 
 /** A value of an event or a row: what JSON has. */
@@ -38,16 +39,22 @@ type NodeProps = TreeProps & { readonly keys: readonly string[]; readonly depth:
 
 function Members({ value, keys, depth, actions }: NodeProps) {
   const [shown, setShown] = useState(MEMBERS_AT_ONCE);
-  const members = useMemo(() => membersOf(value, keys), [value]);
+  // The same elements each time: those that are drawn already cost nothing when more are added.
+  const { elements, count } = useMemo(() => {
+    const { members, count } = membersOf(value, keys, shown);
+    const elements = members.map((member) => (
+      <Member {...member} key={member.key} depth={depth} actions={actions} />
+    ));
+    return { elements, count };
+  }, [value, shown, depth, actions]);
+  const drawn = useGradualCount(elements.length);
   return (
     <>
-      {members.slice(0, shown).map((member) => (
-        <Member {...member} key={member.key} depth={depth} actions={actions} />
-      ))}
-      {members.length > shown && (
+      {elements.slice(0, drawn)}
+      {count > shown && (
         <li>
           <Button kind="quiet" onClick={() => setShown(shown + 10 * MEMBERS_AT_ONCE)}>
-            {members.length - shown} more
+            {count - shown} more
           </Button>
         </li>
       )}
@@ -96,22 +103,38 @@ function Member(props: NodeProps & { readonly name: string }) {
   );
 }
 
-function membersOf(value: JsonValue, keys: readonly string[]) {
+type Members = {
+  readonly members: readonly (Omit<NodeProps, 'depth'> & {
+    readonly key: string;
+    readonly name: string;
+  })[];
+  /** How many there are, of which the first ones are `members`. */
+  readonly count: number;
+};
+
+function membersOf(value: JsonValue, keys: readonly string[], countMax: number): Members {
   if (Array.isArray(value)) {
     // A record is a list of one in the answers of this service: it is drawn as the record.
     const [only] = value;
-    if (value.length === 1 && isRecord(only)) return recordMembers(only, keys);
-    return value.map((element: JsonValue, index) => ({
+    if (value.length === 1 && isRecord(only)) return recordMembers(only, keys, countMax);
+    const members = value.slice(0, countMax).map((element: JsonValue, index) => ({
       ...{ key: String(index), name: String(index), value: element, keys },
     }));
+    return { members, count: value.length };
   }
-  return isRecord(value) ? recordMembers(value, keys) : [];
+  return isRecord(value) ? recordMembers(value, keys, countMax) : { members: [], count: 0 };
 }
 
-function recordMembers(record: Readonly<Record<string, JsonValue>>, keys: readonly string[]) {
-  return Object.entries(record).map(([name, value]) => ({
-    ...{ key: `.${name}`, name, value, keys: [...keys, name] },
+function recordMembers(
+  record: Readonly<Record<string, JsonValue>>,
+  keys: readonly string[],
+  countMax: number,
+): Members {
+  const names = Object.keys(record);
+  const members = names.slice(0, countMax).map((name) => ({
+    ...{ key: `.${name}`, name, value: record[name], keys: [...keys, name] },
   }));
+  return { members, count: names.length };
 }
 
 function isRecord(value: JsonValue): value is Readonly<Record<string, JsonValue>> {

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import { useEffect, useMemo } from 'preact/hooks';
+import { useLayoutEffect, useMemo } from 'preact/hooks';
 import { ApiError } from '../../api/client.ts';
 import {
   type Bucket,
@@ -181,7 +181,8 @@ export function useEventList(
     () => new EventList(request, around),
     [JSON.stringify([request, around, round])],
   );
-  useEffect(() => {
+  // An effect would wait for the next frame before it asks.
+  useLayoutEffect(() => {
     void list.start();
     return () => list.stop();
   }, [list]);

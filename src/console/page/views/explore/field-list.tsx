@@ -1,7 +1,8 @@
-import { useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import type { FieldInfo, FieldsAnswer } from '../../api/explore.ts';
 import { Button } from '../../components/button.tsx';
 import { Field } from '../../components/field.tsx';
+import { useGradualCount } from '../../components/gradual-count.ts';
 import { Icon } from '../../components/icon.tsx';
 import { LogText } from '../../components/log-text.tsx';
 import { formatCount } from '../../components/quantity.ts';
@@ -39,26 +40,40 @@ export function FieldList({ resource, onRetry, place }: FieldListProps) {
         />
       </Field>
       <Loaded resource={resource} what="Looking for fields" onRetry={onRetry}>
-        {({ fields, events, is_cut }) => {
-          const found = orderFields(fields, place.pins).filter(({ path }) =>
-            path.toLowerCase().includes(text.toLowerCase()),
-          );
-          return (
-            <>
-              {found.length === 0 && <Empty title="No fields" />}
-              <ul>
-                {found.slice(0, SHOWN_MAX).map((field) => (
-                  <FieldEntry key={field.path} field={field} eventCount={events} place={place} />
-                ))}
-              </ul>
-              {(is_cut || found.length > SHOWN_MAX) && (
-                <p class="muted">There are more: find them by their letters.</p>
-              )}
-            </>
-          );
-        }}
+        {(answer) => <FieldEntries {...{ answer, place }} letters={text.toLowerCase()} />}
       </Loaded>
     </div>
+  );
+}
+
+function FieldEntries(props: {
+  readonly answer: FieldsAnswer;
+  readonly place: ExplorePlace;
+  /** What the paths must have in them. */
+  readonly letters: string;
+}) {
+  const { answer, place, letters } = props;
+  const { fields, events, is_cut } = answer;
+  // The same elements each time: those that are drawn already cost nothing when more are added.
+  const { elements, isCut } = useMemo(() => {
+    const found = orderFields(fields, place.pins).filter(({ path }) =>
+      path.toLowerCase().includes(letters),
+    );
+    const shown = found.slice(0, SHOWN_MAX);
+    return {
+      elements: shown.map((field) => (
+        <FieldEntry key={field.path} field={field} eventCount={events} place={place} />
+      )),
+      isCut: is_cut || found.length > SHOWN_MAX,
+    };
+  }, [answer, letters, JSON.stringify(place)]);
+  const drawn = useGradualCount(elements.length);
+  return (
+    <>
+      {elements.length === 0 && <Empty title="No fields" />}
+      <ul>{elements.slice(0, drawn)}</ul>
+      {isCut && <p class="muted">There are more: find them by their letters.</p>}
+    </>
   );
 }
 

@@ -35,9 +35,9 @@ export function parseRequestKey(text: string): RequestKey | undefined {
 
 function findValue(value: unknown, name: string, depth: number): string | undefined {
   if (typeof value !== 'object' || value === null || depth === 0) return undefined;
-  for (const [key, member] of Object.entries(value)) {
-    const isText = typeof member === 'string' || typeof member === 'number';
-    if (key === name && isText && member !== '') return String(member);
+  const own = Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined;
+  if ((typeof own === 'string' && own !== '') || typeof own === 'number') return String(own);
+  for (const member of Object.values(value)) {
     const found = findValue(member, name, depth - 1);
     if (found !== undefined) return found;
   }
