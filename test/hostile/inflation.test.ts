@@ -137,7 +137,9 @@ test('bytes that are not compressed data are refused', async () => {
     await fc.assert(
       fc.asyncProperty(coding, bytes, async (name, body) => {
         const { status } = await send(app, name, Buffer.from(body));
-        assert.equal(status, 400);
+        // The first bytes of snappy and zstd may say that the body is too large.
+        const saysSize = name === 'snappy' || name === 'zstd';
+        assert.ok(status === 400 || (saysSize && status === 413), `${status}`);
       }),
       { numRuns: runsOf(100) },
     );

@@ -62,6 +62,7 @@ const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ...Array.from(DATADOG_DOORS, ([path, { formats }]) => [path, formats] as const),
   ...Array.from(createSplunkDoors(0), ([path, { formats }]) => [path, formats] as const),
   ['/logs-2026/_doc/7', ELASTICSEARCH_DOCUMENT_DOOR.formats],
+  ['/i/_doc', ELASTICSEARCH_DOCUMENT_DOOR.formats],
   ...Array.from(LOGFLARE_DOORS, ([path, { formats }]) => [`/logs${path}`, formats] as const),
 ]);
 

@@ -214,7 +214,7 @@ test('mistakes are reported with the nearest name, with and without a service', 
     for (const { words, hint } of [
       {
         words: ['logs.al', 'project=a'],
-        hint: /no definition "logs\.al"; did you mean logs\.all\?/,
+        hint: /no saved query "logs\.al"; did you mean logs\.all\?/,
       },
       { words: ['logs.all', 'projet=a'], hint: /no parameter "projet"; did you mean project\?/ },
       { words: ['logs.all'], hint: /project must be text; got nothing/ },
@@ -224,7 +224,7 @@ test('mistakes are reported with the nearest name, with and without a service', 
       },
       { words: ['logs.all', 'project'], hint: /a parameter must be name=value; got "project"/ },
       { words: ['logs.all', 'project=a', 'project=b'], hint: /project must be given once/ },
-      { words: [], hint: /followed by the name of a definition; got nothing/ },
+      { words: [], hint: /followed by the name of a saved query; got nothing/ },
       { words: ['logs.all', '--frob'], hint: /--frob/ },
     ]) {
       const { status, out, err } = await command([...words, ...tail]);

@@ -194,7 +194,7 @@ function sumIn(metrics: string, name: string): number {
  */
 export function warningsOf({ headers }: HttpAnswer): string | undefined {
   const text = String(headers['weir-warnings'] ?? '');
-  const rest = text.replace(/(?:^|; )\d+ events? names? no project in .*$/, '');
+  const rest = text.replace(/(?:^|; )\d+ events? names? no project: .*$/, '');
   return rest === '' ? undefined : rest;
 }
 

@@ -209,10 +209,7 @@ test('an error about an unknown source says how to make one', async () => {
     for (const what of asks) {
       const [status, code, message] = await refusal(service.ask(what));
       assert.deepEqual([status, code], [404, 'unknown_source']);
-      assert.match(
-        String(message),
-        /did you mean app\.logs\? .*PUT \/api\/sources\/NAME makes one/,
-      );
+      assert.match(String(message), /did you mean app\.logs\? .*PUT \/api\/sources\/NAME adds one/);
     }
   });
 });
