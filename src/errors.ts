@@ -33,6 +33,7 @@ const TABLE = {
   },
   unauthorized: { status: 401, title: 'The access token is missing or unknown' },
   forbidden: { status: 403, title: 'The access token does not allow this' },
+  invalid_signature: { status: 403, title: 'The signature of the post is missing or wrong' },
   out_of_reach: {
     status: 403,
     title: 'The token is bound to other projects, sources or endpoints',

@@ -155,11 +155,9 @@ async function startIn(folder: DataFolder, backend: Backend, parts: StartParts):
       ...{ profile, catalogue, definitions, caller, intake, sources, followers, tokens, quotas },
       ...{ engine, callerQueries: new CallerQueries(engine) },
       defaultSource: must(intake.findSource(settings.defaultSource)),
-      ...{
-        history,
-        serviceState: createStateReader(watched),
-        posts: new PostHistory(clock.wallMs),
-      },
+      vercelDrainSecret: settings.vercelDrainSecret,
+      ...{ history, serviceState: createStateReader(watched) },
+      posts: new PostHistory(clock.wallMs),
       ...{ refusedTokenWaitMs, readiness, clock, log, metrics },
     });
     server = await Listeners.open(app, settings, profile);

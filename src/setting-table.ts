@@ -237,6 +237,17 @@ export const SETTING_TABLE = {
     hasFile: true,
     alias: 'LOGFLARE_PRIVATE_ACCESS_TOKEN',
   }),
+  vercelDrainSecret: optional({
+    variable: 'VERCEL_DRAIN_SECRET',
+    subject: 'Tokens',
+    summary: 'secret with which drains of Vercel sign their posts',
+    details:
+      'With it, posts to [the receiver for Vercel](ingest.md#drains-of-platforms) must be signed.',
+    kind: tokenKind(),
+    defaultText: 'none: signatures are not checked',
+    isSecret: true,
+    hasFile: true,
+  }),
   /** The fixed time of the clock, in microseconds since the epoch. */
   frozenNowUs: optional({
     variable: 'FROZEN_NOW',

@@ -16,7 +16,7 @@ import { toTenant } from '../access/tenant.ts';
 import type { Clock } from '../clock.ts';
 import type { ParameterTexts } from '../definition/parameters.ts';
 import { type RefusalCode, ServiceError } from '../errors.ts';
-import type { BodyReader } from '../http/body.ts';
+import type { Body, BodyReader } from '../http/body.ts';
 import type { BodyEncoding } from '../http/encoding/body-encoding.ts';
 import type { TellFailure } from '../http/failure.ts';
 import { readMediaType } from '../http/media-type.ts';
@@ -97,6 +97,8 @@ export type Door<
   readonly tellsRefusals?: true;
   /** Checks the `parameters` before the body is read. @throws ServiceError with the code `invalid_parameter`. */
   readonly check?: (query: ParameterTexts) => void;
+  /** Checks the body as it was sent, before decompression. @throws ServiceError if its signature is wrong. */
+  readonly checkSent?: (request: Rq, body: Body) => void;
   readonly tell: (
     request: Rq,
     response: Rs,
@@ -164,7 +166,14 @@ export function doorHandler<
       intake.check(source);
     };
     const encodingElse = encodingsElse?.get(type);
-    const terms = { bytesMax: BODY_BYTES_MAX, tenant: toTenant(grant), encodingElse, check };
+    const checkSent = door.checkSent && ((body: Body) => door.checkSent?.(request, body));
+    const terms = {
+      bytesMax: BODY_BYTES_MAX,
+      tenant: toTenant(grant),
+      encodingElse,
+      check,
+      checkSent,
+    };
     const posted = await bodies.use(request, response, terms, async (pieces, holdAnswer) => {
       const nowUs = clock.nowUs();
       const { headers } = request;

@@ -21,7 +21,7 @@ import { LOKI_DOOR } from './loki-door.ts';
 import { OTLP_DOOR } from './otlp-door.ts';
 import { otlpOtherDoor } from './otlp-other-door.ts';
 import { createSplunkDoors, splunkRoutes } from './splunk-door.ts';
-import { VERCEL_DOOR, VERCEL_VERIFICATION } from './vercel-door.ts';
+import { createVercelDoor, VERCEL_VERIFICATION } from './vercel-door.ts';
 
 /** Paths of the JSON receiver. Logflare's receivers are below them. */
 export const LOG_PATHS = ['/api/logs', '/logs', '/api/events'] as const;
@@ -55,6 +55,8 @@ export function doorRoutes(
   options: DoorOptions & {
     readonly metrics?: Metrics | undefined;
     readonly history: ServiceHistory;
+    /** Without it, signatures of Vercel are not checked. */
+    readonly vercelDrainSecret?: string | undefined;
   },
 ): readonly Route[] {
   const ended = recordPosts(options);
@@ -66,6 +68,7 @@ export function doorRoutes(
     const told = { tellFailure, failureSchemas, optionsStatus, ended };
     return { path, pathParameters, operations, ...told };
   };
+  const vercelDoor = createVercelDoor(options.vercelDrainSecret);
   // Ids of acknowledgements go on after a restart: a sender may still wait for earlier ones.
   const firstAckId = Math.floor(options.clock.nowUs() / 1_000);
   return [
@@ -82,7 +85,7 @@ export function doorRoutes(
       Array.from(LOGFLARE_DOORS, ([path, door]) => route(`${base}${path}`, door)),
     ),
     ...LOG_PATHS.map((base): Route => {
-      const vercel = route(`${base}/vercel`, VERCEL_DOOR);
+      const vercel = route(`${base}/vercel`, vercelDoor);
       return { ...vercel, operations: { ...vercel.operations, GET: VERCEL_VERIFICATION } };
     }),
     ...elasticsearchRoutes(options, ended),
@@ -140,6 +143,7 @@ function posting<Notes>(door: Door<Notes>, options: DoorOptions): GuardedOperati
     failures: [
       ...POST_TEXT.failures,
       ...(door.check === undefined ? [] : (['invalid_parameter'] as const)),
+      ...(door.checkSent === undefined ? [] : (['invalid_signature'] as const)),
       ...(door.refusalCode ? [door.refusalCode] : []),
     ],
     access: DOOR_ACCESS,

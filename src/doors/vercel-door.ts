@@ -1,4 +1,7 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Request, Response } from 'express';
+import { ServiceError } from '../errors.ts';
+import type { Body } from '../http/body.ts';
 import { parseQueryString } from '../http/query-string.ts';
 import type { GuardedOperation } from '../http/route.ts';
 import { LOGGED_ANSWERS } from '../openapi/post-text.ts';
@@ -12,15 +15,26 @@ const CODE_HEADER = 'x-vercel-verify';
 /** What may be repeated in a header. Codes of Vercel are 40 hexadecimal digits. */
 const CODE = /^[\w-]{1,128}$/;
 
-/** A log drain of Vercel (its "Log Drains Reference"): a list of objects, or one a line. */
-export const VERCEL_DOOR: Door<void> = {
-  ...DOCUMENTS_DOOR,
-  summary: 'Store logs of a drain of Vercel',
-  tell: (request, response) => {
-    repeatCode(request, response);
-    tellLogged(response);
-  },
-};
+/** The header of the signature: the HMAC-SHA1 of the body as it was sent, in hexadecimal digits. */
+const SIGNATURE_HEADER = 'x-vercel-signature';
+
+/**
+ * A log drain of Vercel (its "Log Drains Reference"): a list of objects, or one a line. Posts must be signed with
+ * `secret` if there is one.
+ */
+export function createVercelDoor(secret: string | undefined): Door<void> {
+  return {
+    ...DOCUMENTS_DOOR,
+    summary: 'Store logs of a drain of Vercel',
+    ...(secret !== undefined && {
+      checkSent: ({ headers }, body) => checkSignature(headers[SIGNATURE_HEADER], body, secret),
+    }),
+    tell: (request, response) => {
+      repeatCode(request, response);
+      tellLogged(response);
+    },
+  };
+}
 
 /** What Vercel requests before it sends. */
 export const VERCEL_VERIFICATION: GuardedOperation = {
@@ -41,6 +55,23 @@ export const VERCEL_VERIFICATION: GuardedOperation = {
     tellLogged(response);
   },
 };
+
+function checkSignature(
+  signature: string | readonly string[] | undefined,
+  body: Body,
+  secret: string,
+): void {
+  const hmac = createHmac('sha1', secret);
+  for (const piece of body) hmac.update(piece);
+  const wanted = hmac.digest();
+  const got = Buffer.from(String(signature ?? ''), 'hex');
+  if (got.length === wanted.length && timingSafeEqual(got, wanted)) return;
+  throw new ServiceError(
+    'invalid_signature',
+    `${SIGNATURE_HEADER} must be the HMAC-SHA1 of the body with VERCEL_DRAIN_SECRET; ` +
+      (signature === undefined ? 'it is missing' : 'it is not'),
+  );
+}
 
 function repeatCode(request: Request, response: Response): void {
   const [sent] = parseQueryString(request.url).get(CODE_HEADER) ?? [request.headers[CODE_HEADER]];

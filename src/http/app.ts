@@ -62,6 +62,8 @@ export type AppOptions = {
   readonly followers: Followers;
   /** The source of posts that name none. */
   readonly defaultSource: Source;
+  /** The secret with which drains of Vercel sign; without it, signatures are not checked. */
+  readonly vercelDrainSecret?: string | undefined;
   readonly tokens: Tokens;
   /** Without it, posts are unlimited. */
   readonly quotas?: Quotas | undefined;

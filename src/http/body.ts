@@ -47,6 +47,8 @@ export type BodyTerms = {
   readonly encodingElse?: BodyEncoding | undefined;
   /** Throws if no body can be used at present. */
   readonly check?: () => void;
+  /** Throws if the body as it was sent, before decompression, is not to be used. */
+  readonly checkSent?: ((body: Body) => void) | undefined;
 };
 
 export type BodyReaderOptions = {
@@ -121,7 +123,7 @@ export class BodyReader {
   async use<T>(
     request: BodyRequest,
     response: BodyResponse,
-    { bytesMax, tenant, encodingElse, check }: BodyTerms,
+    { bytesMax, tenant, encodingElse, check, checkSent }: BodyTerms,
     work: (body: Body, holdAnswer: HoldAnswer) => Promise<T>,
   ): Promise<T> {
     const { 'content-encoding': header } = request.headers;
@@ -152,6 +154,7 @@ export class BodyReader {
         if (wireBytes > wireBytesMax) throw tooLarge(bytesMax);
         if (wireBytes > heldBytes) hold(wireBytes - heldBytes);
       });
+      checkSent?.(arrived);
       if (encoding === undefined) return await this.#workOn(arrived, tenant, begin);
       let size = 0;
       const admit = (bytes: number): void => {

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
 import { after, before, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
 import { makeToken } from '../support/granted.ts';
 import { ServiceUnderTest } from '../support/service-under-test.ts';
 
@@ -170,4 +172,38 @@ test('Vercel finds its code in the answer, whether it gets or posts, in the URL 
   }
   const bad = await service.ask('GET', '/api/logs/vercel?x-vercel-verify=a%0d%0ab:c');
   assert.deepEqual([bad.status, bad.headers['x-vercel-verify']], [200, undefined]);
+});
+
+test('with the secret of a drain, posts of Vercel are stored only if they are signed with it, as they were sent', async () => {
+  const secret = 'drain-secret';
+  const guarded = await ServiceUnderTest.start({
+    SOURCES: 'app.logs',
+    VERCEL_DRAIN_SECRET: secret,
+  });
+  const post = async (body: string | Buffer, headers: Readonly<Record<string, string>>) => {
+    const answer = await guarded.ask('POST', `/api/logs/vercel${SOURCE}`, body, headers);
+    const { error } = JSON.parse(answer.text) as { readonly error?: { readonly code: string } };
+    return [answer.status, error?.code];
+  };
+  const sign = (body: string | Buffer, key = secret) => ({
+    'x-vercel-signature': createHmac('sha1', key).update(body).digest('hex'),
+  });
+  const body = JSON.stringify([VERCEL]);
+  const compressed = gzipSync(body);
+  const gzip = { 'Content-Encoding': 'gzip' };
+  try {
+    const wrong = [403, 'invalid_signature'];
+    assert.deepEqual(await post(body, {}), wrong);
+    assert.deepEqual(await post(body, sign(body, 'another')), wrong);
+    assert.deepEqual(await post(`${body} `, sign(body)), wrong);
+    assert.deepEqual(await post(body, { 'x-vercel-signature': 'none' }), wrong);
+    assert.deepEqual(await post(compressed, { ...gzip, ...sign(body) }), wrong);
+    assert.deepEqual(await post(body, sign(body)), [200, undefined]);
+    assert.deepEqual(await post(compressed, { ...gzip, ...sign(compressed) }), [200, undefined]);
+    const sql = JSON.stringify({ sql: 'SELECT COUNT(*) AS n FROM `app.logs`' });
+    const { text } = await guarded.ask('POST', '/api/query', sql);
+    assert.deepEqual(JSON.parse(text).result, [{ n: 2 }]);
+  } finally {
+    await guarded.stop();
+  }
 });

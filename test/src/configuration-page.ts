@@ -51,7 +51,7 @@ function cellsOf(setting: Setting): readonly string[] {
 
 function fileText({ hasFile }: Setting): string | undefined {
   return hasFile === true
-    ? 'With `_FILE` appended to its name, it is the path of a file that holds the token.'
+    ? 'With `_FILE` appended to its name, it is the path of a file that holds the value.'
     : undefined;
 }
 

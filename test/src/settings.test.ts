@@ -46,6 +46,7 @@ test('an empty environment gives the documented defaults', () => {
     endpointsDir: undefined,
     publicAccessToken: undefined,
     privateAccessToken: undefined,
+    vercelDrainSecret: undefined,
     memoryBytesMax: 4 * 2 ** 30,
     cacheBytesMax: 64 * 2 ** 20,
     memoBytesMax: 64 * 2 ** 20,
