@@ -1,14 +1,14 @@
 import { REGEX_DFA_MEMBERS_MAX, REGEX_DFA_TABLE_MAX, REGEX_DFA_WORK_MAX } from '../../limits.ts';
-import { type ByteClasses, byteClassesOf, isWordByte } from './byte-classes.ts';
-import type { ByteProgram } from './byte-program.ts';
 import {
-  BEGIN_LINE,
-  BEGIN_TEXT,
-  END_LINE,
-  END_TEXT,
-  NO_WORD_BOUNDARY,
-  WORD_BOUNDARY,
-} from './rune-program.ts';
+  BEHIND_WORD,
+  contextBehind,
+  flagsBetween,
+  KNOWN_BEFORE,
+  TEXT_END,
+} from './between-bytes.ts';
+import { type ByteClasses, byteClassesOf } from './byte-classes.ts';
+import type { ByteProgram } from './byte-program.ts';
+import { BEGIN_LINE, BEGIN_TEXT, NO_WORD_BOUNDARY, WORD_BOUNDARY } from './rune-program.ts';
 
 /** Bytes of a text in which a group is found: a state of four bytes is noted for each, for each pattern in use. */
 export const REGEX_GROUP_BYTES_MAX = 16_384;
@@ -18,16 +18,10 @@ const MATCH_BEGINS = 1;
 const GROUP_BEGINS = 2;
 const GROUP_ENDS = 4;
 
-/** In the context of a state: the byte before it is part of a word. Beside BEGIN_TEXT and BEGIN_LINE. */
-const BEHIND_WORD = 1 << 8;
-
-const NEWLINE = 0x0a;
 /** In the table: not computed yet. */
 const UNKNOWN = -1;
 /** The state of no way at all: its row is the first. */
 const DEAD = 0;
-/** Behind the last byte of a text. */
-const END = -1;
 
 /** Ways through a program, those that RE2 prefers first: the place of each. */
 type Ways = { readonly places: readonly number[]; readonly context: number };
@@ -124,7 +118,7 @@ export class GroupFinder {
     }
     passed[to - from] = state;
     const place = state + this.#width - 1;
-    const entry = table[place] === UNKNOWN ? this.#makeEntry(state, END) : table[place]!;
+    const entry = table[place] === UNKNOWN ? this.#makeEntry(state, TEXT_END) : table[place]!;
     return (entry & 1) === 1 ? to : matchEnd;
   }
 
@@ -203,7 +197,7 @@ export class GroupFinder {
       this.#hasGivenUp = true;
       return 2 * DEAD;
     }
-    const place = state + (byte === END ? this.#width - 1 : this.#classes.ofByte[byte]!);
+    const place = state + (byte === TEXT_END ? this.#width - 1 : this.#classes.ofByte[byte]!);
     this.#origins[place] = {
       ways: Uint16Array.from(ways),
       passed: Uint8Array.from(passed),
@@ -239,7 +233,7 @@ export class GroupFinder {
 
   /** Where a place leads over a byte. */
   #placesBehind(place: number, byte: number): readonly number[] {
-    if (byte === END) return [];
+    if (byte === TEXT_END) return [];
     const { instructions, entries, lows, highs, nexts } = this.#program;
     const steps = place >= instructions.length ? [place] : entries[place]!;
     return steps
@@ -305,20 +299,6 @@ class Closure {
   }
 }
 
-/** What holds behind the byte before, as far as it is known, and before the next. */
-function flagsBetween(context: number, byte: number): number {
-  const ends = byte === END ? END_LINE | END_TEXT : byte === NEWLINE ? END_LINE : 0;
-  const isWordNext = byte !== END && isWordByte(byte);
-  const isBoundary = ((context & BEHIND_WORD) !== 0) !== isWordNext;
-  const boundary = isBoundary ? WORD_BOUNDARY : NO_WORD_BOUNDARY;
-  return (context & (BEGIN_TEXT | BEGIN_LINE)) | ends | boundary;
-}
-
-function contextBehind(byte: number): number {
-  if (byte === END) return 0;
-  return (byte === NEWLINE ? BEGIN_LINE : 0) | (isWordByte(byte) ? BEHIND_WORD : 0);
-}
-
 /** States that differ in nothing that an assertion looks at are one. */
 function contextMaskOf({ instructions }: ByteProgram): number {
   let flags = 0;
@@ -326,5 +306,5 @@ function contextMaskOf({ instructions }: ByteProgram): number {
     if (instruction.op === 'assert') flags |= instruction.flags;
   }
   const isOfWords = (flags & (WORD_BOUNDARY | NO_WORD_BOUNDARY)) !== 0;
-  return (flags & (BEGIN_TEXT | BEGIN_LINE)) | (isOfWords ? BEHIND_WORD : 0);
+  return (flags & KNOWN_BEFORE) | (isOfWords ? BEHIND_WORD : 0);
 }

@@ -1,20 +1,6 @@
-import { isWordByte } from './byte-classes.ts';
+import { contextBehind, flagsBetween, KNOWN_BEFORE, TEXT_END } from './between-bytes.ts';
 import type { ByteProgram } from './byte-program.ts';
-import {
-  BEGIN_LINE,
-  BEGIN_TEXT,
-  END_LINE,
-  END_TEXT,
-  NO_WORD_BOUNDARY,
-  WORD_BOUNDARY,
-} from './rune-program.ts';
-
-const NEWLINE = 0x0a;
-
-/** In the context of a set: the byte before it is part of a word. Beside BEGIN_TEXT and BEGIN_LINE. */
-const BEHIND_WORD = 1 << 8;
-/** What is known of a place between two bytes by what stands before it. */
-const KNOWN_BEFORE = BEGIN_TEXT | BEGIN_LINE;
+import { BEGIN_LINE, BEGIN_TEXT } from './rune-program.ts';
 
 /**
  * A set of places that a program may be at: one of them at `match` is a match. `members` ascend.
@@ -61,19 +47,15 @@ export class PlaceWalk {
 
   /** The set behind one more byte. */
   over(set: PlaceSet, byte: number): PlaceSet | 'match' {
-    const isWord = isWordByte(byte);
-    const before = this.#decided(set, {
-      ends: byte === NEWLINE ? END_LINE : 0,
-      isWordBehind: isWord,
-    });
+    const before = this.#decided(set, byte);
     if (before === 'match') return 'match';
-    this.#begin((byte === NEWLINE ? BEGIN_LINE : 0) | (isWord ? BEHIND_WORD : 0));
+    this.#begin(contextBehind(byte));
     for (const place of before) this.#stepOver(place, byte);
     return this.#end();
   }
 
   matchesAtEnd(set: PlaceSet): boolean {
-    return this.#decided(set, { ends: END_LINE | END_TEXT, isWordBehind: false }) === 'match';
+    return this.#decided(set, TEXT_END) === 'match';
   }
 
   /** Begins a set between two bytes of which the one before is known. */
@@ -119,16 +101,11 @@ export class PlaceWalk {
   }
 
   /** The members of a set when it is known what comes behind it. */
-  #decided(
-    { members, context }: PlaceSet,
-    behind: { readonly ends: number; readonly isWordBehind: boolean },
-  ): Iterable<number> | 'match' {
+  #decided({ members, context }: PlaceSet, next: number): Iterable<number> | 'match' {
     const { instructions } = this.#program;
     if (!members.some((place) => instructions[place]?.op === 'assert')) return members;
     this.#clear();
-    const isBoundary = ((context & BEHIND_WORD) !== 0) !== behind.isWordBehind;
-    this.#flags =
-      (context & KNOWN_BEFORE) | behind.ends | (isBoundary ? WORD_BOUNDARY : NO_WORD_BOUNDARY);
+    this.#flags = flagsBetween(context, next);
     this.#isDecided = true;
     for (const place of members) this.#enter(place);
     return this.#isMatch ? 'match' : this.#members;
