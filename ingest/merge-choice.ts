@@ -82,7 +82,7 @@ function runsOf<T extends MergeCandidate>(segments: readonly T[]): readonly Run<
 function runOf<T extends MergeCandidate>(segments: readonly T[]): Run<T> {
   const projectCount = segments.reduce((sum, segment) => sum + segment.projectCount, 0);
   const isDivided = segments.some(({ division }) => division !== undefined);
-  return { ...sumOf(segments), segments, projectCount, isDivided };
+  return { ...addTotals(segments), segments, projectCount, isDivided };
 }
 
 /** `runs` ascend by size. */
@@ -107,9 +107,9 @@ function chooseForGood<T extends MergeCandidate>(
 ): MergeChoice<T> | undefined {
   const segmentCount = runs.reduce((sum, { segments }) => sum + segments.length, 0);
   if (segmentCount < 2) return undefined;
-  const total = sumOf(runs);
+  const total = addTotals(runs);
   const othersSize = total.byteSize - runs.at(-1)!.byteSize;
-  if (partCountOf(total, bounds) === 1 || othersSize * DIVIDED_LATE_PART > total.byteSize) {
+  if (countParts(total, bounds) === 1 || othersSize * DIVIDED_LATE_PART > total.byteSize) {
     const choice = merged(runs, bounds);
     if (choice !== undefined) return choice;
   }
@@ -126,8 +126,8 @@ function merged<T extends MergeCandidate>(
   bounds: MergeBounds,
 ): MergeChoice<T> | undefined {
   const segments = runs.flatMap((run) => run.segments);
-  const total = sumOf(segments);
-  const partCount = partCountOf(total, bounds);
+  const total = addTotals(segments);
+  const partCount = countParts(total, bounds);
   if (partCount === 1) return inOne(segments);
   if (runs.every(({ projectCount }) => projectCount < partCount)) return undefined;
   // Its rows are divided with the others after it has been rewritten.
@@ -137,11 +137,11 @@ function merged<T extends MergeCandidate>(
 }
 
 function inOne<T extends MergeCandidate>(segments: readonly T[]): MergeChoice<T> {
-  const { byteSize } = sumOf(segments);
+  const { byteSize } = addTotals(segments);
   return { segments, totalBytes: byteSize, byteSize, partCount: 1 };
 }
 
-function sumOf(all: readonly MergeTotal[]): MergeTotal {
+function addTotals(all: readonly MergeTotal[]): MergeTotal {
   return {
     rowCount: all.reduce((sum, { rowCount }) => sum + rowCount, 0),
     byteSize: all.reduce((sum, { byteSize }) => sum + byteSize, 0),
@@ -149,7 +149,7 @@ function sumOf(all: readonly MergeTotal[]): MergeTotal {
 }
 
 /** The number of segments that a merge makes of so many rows. */
-function partCountOf({ rowCount, byteSize }: MergeTotal, bounds: MergeBounds): number {
+function countParts({ rowCount, byteSize }: MergeTotal, bounds: MergeBounds): number {
   return Math.ceil(Math.max(byteSize / bounds.byteSize, rowCount / bounds.rowCount));
 }
 
@@ -159,7 +159,7 @@ function takeFitting<T extends MergeCandidate>(
   bounds: MergeBounds,
 ): readonly Run<T>[] {
   const end = ascending.findIndex(
-    (_, index) => partCountOf(sumOf(ascending.slice(0, index + 1)), bounds) > 1,
+    (_, index) => countParts(addTotals(ascending.slice(0, index + 1)), bounds) > 1,
   );
   return end < 0 ? ascending : ascending.slice(0, end);
 }

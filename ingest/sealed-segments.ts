@@ -346,7 +346,7 @@ export class SealedSegments {
 
   async #merge(segments: readonly HeldSegment[]): Promise<void> {
     const { folder, merge } = must(this.#storage, 'there is a folder to store in');
-    const usedAt = lastUseOf(segments);
+    const usedAt = findLastUse(segments);
     const buffer = await this.#readOrRepair(segments, merge);
     if (buffer === undefined) return;
     await folder.replace(buffer, listFiles(segments), (file) => {
@@ -366,7 +366,7 @@ export class SealedSegments {
     { partCount, totalBytes }: Pick<MergeChoice<unknown>, 'partCount' | 'totalBytes'>,
   ): Promise<void> {
     const { folder, merge, divide } = must(this.#storage, 'there is a folder to store in');
-    const usedAt = lastUseOf(segments);
+    const usedAt = findLastUse(segments);
     const rowCount = segments.reduce((sum, { summary }) => sum + summary.rowCount, 0);
     const rowsMax = Math.ceil((PART_ROOM * rowCount) / partCount);
     const parts = await this.#readOrRepair(segments, (handles) => divide(handles, rowsMax));
@@ -525,7 +525,7 @@ function createCandidate({ summary }: HeldSegment, { envelope }: SegmentFile): M
 }
 
 /** Reading a segment to merge it counts as a use: call this before. */
-function lastUseOf(segments: readonly HeldSegment[]): number {
+function findLastUse(segments: readonly HeldSegment[]): number {
   return Math.max(...segments.map(({ lastUse }) => lastUse));
 }
 

@@ -6,7 +6,7 @@ export type SequenceInterval = {
   readonly throughSequence: number;
 };
 
-/** The same set of sequences as disjoint ascending intervals. */
+/** Joins intervals of sequences into disjoint ones, ascending. */
 export function unionOfIntervals(intervals: readonly SequenceInterval[]): SequenceInterval[] {
   const union: { fromSequence: number; throughSequence: number }[] = [];
   const ascending = [...intervals].sort((left, right) => left.fromSequence - right.fromSequence);

@@ -24,7 +24,7 @@ const PROBE_SIZE = 2;
 export const datadogLogs: WireFormat = {
   *translate(body: WireBody, events: EventTexts): Generator<number, void> {
     const reader = new JsonReader(body.pieces, body);
-    const shared = sharedOf(body.query);
+    const shared = readShared(body.query);
     const add = (): void => {
       events.addPosted(reader.tryEvent(() => postedEvent(reader, () => logText(reader, shared))));
     };
@@ -52,7 +52,7 @@ export const datadogLogs: WireFormat = {
 export const datadogLines: WireFormat = {
   *translate(body: WireBody, events: EventTexts): Generator<number, void> {
     const reader = new JsonReader(body.pieces, { memory: body.memory, isLines: true });
-    const shared = sharedOf(body.query);
+    const shared = readShared(body.query);
     const metadata = sharedMetadata(shared).toString();
     while (reader.nextLine()) {
       const line = reader.lineText();
@@ -75,7 +75,7 @@ type Tags = { readonly json: string; readonly project: string | undefined };
 /** What the query string gives, as JSON texts by name. */
 type Shared = { readonly members: ReadonlyMap<string, string>; readonly tags: Tags | undefined };
 
-function sharedOf(query: WireBody['query']): Shared {
+function readShared(query: WireBody['query']): Shared {
   const members = new Map<string, string>();
   for (const name of SHARED) {
     const text = query.get(name)?.[0] ?? '';

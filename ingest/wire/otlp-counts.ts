@@ -15,23 +15,23 @@ type Step = {
 /** What is counted: the elements of the last list of a path, which begins at the request. */
 type Counted = { readonly message: string; readonly path: readonly Step[] };
 
-function listOf(name: string, number: number): Step {
+function makeListStep(name: string, number: number): Step {
   return { numbers: new Map([[name, number]]), isList: true };
 }
 
 /** Spans (opentelemetry-proto, `collector/trace/v1`, `trace/v1`). */
 const SPANS: Counted = {
   message: 'an ExportTraceServiceRequest',
-  path: [listOf('resourceSpans', 1), listOf('scopeSpans', 2), listOf('spans', 2)],
+  path: [makeListStep('resourceSpans', 1), makeListStep('scopeSpans', 2), makeListStep('spans', 2)],
 };
 
 /** Data points of any kind of metric (opentelemetry-proto, `collector/metrics/v1`, `metrics/v1`). */
 const DATA_POINTS: Counted = {
   message: 'an ExportMetricsServiceRequest',
   path: [
-    listOf('resourceMetrics', 1),
-    listOf('scopeMetrics', 2),
-    listOf('metrics', 2),
+    makeListStep('resourceMetrics', 1),
+    makeListStep('scopeMetrics', 2),
+    makeListStep('metrics', 2),
     {
       numbers: new Map([
         ['gauge', 5],
@@ -42,7 +42,7 @@ const DATA_POINTS: Counted = {
       ]),
       isList: false,
     },
-    listOf('dataPoints', 1),
+    makeListStep('dataPoints', 1),
   ],
 };
 

@@ -45,7 +45,7 @@ type Shared = {
 export const splunkEvents: WireFormat = {
   *translate(body: WireBody, events: EventTexts): Generator<number, void> {
     const reader = new JsonReader(body.pieces, body);
-    const shared = sharedOf(body.query);
+    const shared = readShared(body.query);
     while (reader.hasValue()) {
       const read = reader.tryEvent(() => parseEvent(reader, shared));
       if (read instanceof Error) events.addRefused(read, shared.index);
@@ -62,7 +62,7 @@ export const splunkLines: WireFormat = {
     const bytes = Buffer.concat(body.pieces);
     // Each line is repaired when it is decoded.
     events.isRepaired = !isUtf8(bytes);
-    const { index, time, members } = sharedOf(body.query);
+    const { index, time, members } = readShared(body.query);
     const metadata = new ObjectText();
     for (const [key, json] of members) metadata.add(key, json);
     const common = { timestamp: time, metadata: metadata.toString() };
@@ -95,7 +95,7 @@ function problem(name: keyof typeof HEC_SENTENCES, reason: string): MalformedBod
   return new MalformedBodyError(`${HEC_SENTENCES[name].text}: ${reason}`);
 }
 
-function sharedOf(query: WireBody['query']): Shared {
+function readShared(query: WireBody['query']): Shared {
   const find = (name: string): string | undefined => query.get(name)?.[0] || undefined;
   const members = new Map<string, string>();
   for (const name of SHARED) {

@@ -139,7 +139,7 @@ export class NamedRuns {
       const message = `Weir-Query-Id must be 8 to 64 letters, digits, - and _; got ${echo(id)}`;
       throw new ServiceError('invalid_parameter', message);
     }
-    const key = keyOf(id, tenant);
+    const key = makeKey(id, tenant);
     if (this.#runs.has(key)) {
       const message = `Weir-Query-Id must be new; the call ${echo(id)} is still under way`;
       throw new ServiceError('invalid_parameter', message);
@@ -155,7 +155,7 @@ export class NamedRuns {
 
   /** @throws ServiceError when no call of the token has this id. */
   cancel(id: string, tenant: Tenant): void {
-    const run = this.#runs.get(keyOf(id, tenant));
+    const run = this.#runs.get(makeKey(id, tenant));
     if (run === undefined) throw unknownRun(id);
     run.cancel();
   }
@@ -164,7 +164,7 @@ export class NamedRuns {
   describe(id: string, tenant: Tenant): RunStatus {
     const nowMs = this.#nowMs();
     this.#forget(nowMs);
-    const key = keyOf(id, tenant);
+    const key = makeKey(id, tenant);
     const run = this.#runs.get(key) ?? this.#ended.get(key)?.run;
     if (run === undefined) throw unknownRun(id);
     return run.describe(nowMs);
@@ -191,6 +191,6 @@ function unknownRun(id: string): ServiceError {
   return new ServiceError('unknown_run', `no call ${echo(id)} of this token is under way`);
 }
 
-function keyOf(id: string, tenant: Tenant): string {
+function makeKey(id: string, tenant: Tenant): string {
   return `${id} ${tenant}`;
 }

@@ -15,7 +15,7 @@ export const EXPECT_ENDING = '.expect.json';
 export type FixtureEvent = {
   readonly line: number;
   readonly source: string;
-  /** As written, so that no digit is lost. */
+  /** The text as it is written, so that no digit is lost. */
   readonly event: string;
 };
 

@@ -73,23 +73,23 @@ function compress(bytes: Uint8Array): Buffer {
 
 /** Names the built files: the style, the program, and what the program imports at once. */
 function fillTemplate(text: string, { outputs }: Metafile): string {
-  const [main] = outputOf(MAIN, outputs);
-  const [style] = outputOf(STYLE, outputs);
+  const [main] = findOutput(MAIN, outputs);
+  const [style] = findOutput(STYLE, outputs);
   const imported = staticImports(main, outputs).filter((path) => path !== main);
-  const preloads = imported.map((path) => `<link rel="modulepreload" href="${urlOf(path)}">`);
+  const preloads = imported.map((path) => `<link rel="modulepreload" href="${toUrl(path)}">`);
   return text
-    .replace('%STYLE%', urlOf(style))
-    .replace('%SCRIPT%', urlOf(main))
+    .replace('%STYLE%', toUrl(style))
+    .replace('%SCRIPT%', toUrl(main))
     .replace('%PRELOADS%', preloads.join('\n    '));
 }
 
-function urlOf(path: string): string {
+function toUrl(path: string): string {
   return `console/${basename(path)}`;
 }
 
 type Outputs = Metafile['outputs'];
 
-function outputOf(entryPoint: string, outputs: Outputs): readonly [string, Outputs[string]] {
+function findOutput(entryPoint: string, outputs: Outputs): readonly [string, Outputs[string]] {
   const found = Object.entries(outputs).find(([, output]) => output.entryPoint === entryPoint);
   return must(found, `${entryPoint} is built into a file of its own`);
 }
@@ -109,7 +109,7 @@ function checkSizes(): void {
   const { outputs } = metafile;
   const first = new Set<string>();
   for (const entry of FIRST_ENTRIES) {
-    const [path] = outputOf(entry, outputs);
+    const [path] = findOutput(entry, outputs);
     for (const one of staticImports(path, outputs)) first.add(basename(one));
   }
   const allBytes = sum(sizes.keys());

@@ -35,7 +35,7 @@ import type {
   LogIntake,
   StoredLogs,
 } from '../store/log-intake.ts';
-import { type PostHistory, senderOf } from '../watch/post-history.ts';
+import { identifySender, type PostHistory } from '../watch/post-history.ts';
 import { type AddressKey, findAddress, mustFindSource, sourceOfToken } from './post-address.ts';
 import { tellWarnings } from './post-warnings.ts';
 
@@ -187,7 +187,7 @@ export function doorHandler<
         const ofFormat = notes as Notes;
         if (door.answerBytes !== undefined) holdAnswer(door.answerBytes(ofFormat));
         const onStored = (to: Source, stored: StoredLogs): void =>
-          posts.addStored(senderOf(request, grant), to, stored);
+          posts.addStored(identifySender(request, grant), to, stored);
         const to = { source: target, nowUs, grant, quotas, response, onStored };
         return { notes: ofFormat, nowUs, ...(await store(intake, post, to)) };
       } finally {

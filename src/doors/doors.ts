@@ -3,7 +3,7 @@ import type { Access, EndedRequest, GuardedOperation, Route } from '../http/rout
 import type { TransportRequest } from '../http/transport.ts';
 import { type Metrics, OTHER_SIGNALS } from '../metrics/metrics.ts';
 import { addressParameters, POST_TEXT } from '../openapi/post-text.ts';
-import { type PostHistory, senderOf } from '../watch/post-history.ts';
+import { identifySender, type PostHistory } from '../watch/post-history.ts';
 import type { ServiceHistory } from '../watch/service-history.ts';
 import { DATADOG_DOORS, DATADOG_ROUTE } from './datadog-door.ts';
 import { type Door, type DoorOptions, doorHandler } from './door.ts';
@@ -46,7 +46,7 @@ export function recordPosts({
     history.countPost(ended);
     const { status, code, message, grant } = ended;
     const from = request.socket.remoteAddress;
-    posts.addAnswer(senderOf(request, grant), { status, code, message, from });
+    posts.addAnswer(identifySender(request, grant), { status, code, message, from });
   };
 }
 

@@ -41,7 +41,7 @@ function callRoute(base: string, { path, summary, read, written }: Elasticsearch
     access: { scope: 'any', tokenIn: 'password' },
     handle: (request, response, { query }) => {
       const filter = AnswerFilter.parse(query);
-      const asked = { name: lastParameter(request), address: addressOf(request) };
+      const asked = { name: lastParameter(request), address: readAddress(request) };
       sendJson(response, 200, filter.keepAnswer(answer(asked)));
     },
   });
@@ -93,7 +93,7 @@ function lastParameter({ params }: Request): string {
  * The address at which the client has reached the service, with a port. Clients that look for nodes ("sniffing")
  * connect to it from then on.
  */
-function addressOf({ headers }: Request): string {
+function readAddress({ headers }: Request): string {
   const host = headers.host ?? '';
   if (/:\d+$/.test(host)) return host;
   return `${host}:${headers['x-forwarded-proto'] === 'https' ? 443 : 80}`;

@@ -10,7 +10,7 @@ import type { GuardedOperation, Route } from '../http/route.ts';
 import { POST_TEXT } from '../openapi/post-text.ts';
 import { STRING } from '../openapi/schemas.ts';
 import type { StoredLogs } from '../store/log-intake.ts';
-import { senderOf } from '../watch/post-history.ts';
+import { identifySender } from '../watch/post-history.ts';
 import type { DoorOptions } from './door.ts';
 import { PartReports } from './part-reports.ts';
 import { findAddress, mustFindSource, sourceOfToken } from './post-address.ts';
@@ -113,7 +113,7 @@ function journalHandler({
       { ...terms, findEnd: findEntriesEnd },
       async (part) => {
         const stored = await storePart(part);
-        posts.addStored(senderOf(request, grant), source, stored);
+        posts.addStored(identifySender(request, grant), source, stored);
         reports.add(stored);
       },
     );

@@ -12,7 +12,7 @@ import type { OperationText } from '../openapi/operation-text.ts';
 import { LOGGED_ANSWERS, POST_TEXT } from '../openapi/post-text.ts';
 import { describeList, describeObject, describeUnion, refTo } from '../openapi/schemas.ts';
 import type { LogIntake } from '../store/log-intake.ts';
-import { type PostHistory, senderOf } from '../watch/post-history.ts';
+import { identifySender, type PostHistory } from '../watch/post-history.ts';
 import { checkRefusals } from './door.ts';
 import { findAddress, mustFindSource } from './post-address.ts';
 import { tellWarnings } from './post-warnings.ts';
@@ -70,7 +70,7 @@ export function logHandler(options: {
           projects: grant.projects,
           onStored: (stored) => quotas?.count(grant, stored),
         });
-        posts.addStored(senderOf(request, grant), target, stored);
+        posts.addStored(identifySender(request, grant), target, stored);
         return stored;
       } finally {
         post.end();

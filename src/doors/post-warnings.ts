@@ -65,7 +65,7 @@ function timestampWarnings(found: UnreadableTimestamps | undefined): readonly st
   ];
 }
 
-/** As JSON in ASCII, which is all that a header may hold. */
+/** Writes JSON in ASCII, which is all that a header may hold. */
 function quoted(text: string): string {
   return JSON.stringify(text).replace(
     /[^ -~]/g,

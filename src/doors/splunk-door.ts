@@ -236,6 +236,6 @@ function toHecFailure(error: ServiceError): HecFailure {
   // A reason keeps its sentence on its way from the decoding thread, but not its class.
   const sentence = Object.values(HEC_SENTENCES).find(({ text }) => message.startsWith(text));
   if (code === 'invalid_body' && sentence !== undefined) return { ...sentence, status: 400 };
-  // As Splunk answers for a path that does not exist.
+  // Splunk answers this for a path that does not exist.
   return FAILURES.get(code) ?? { status, code: status, text: title };
 }

@@ -62,7 +62,7 @@ export function findFields(
   return typeof field === 'string' ? field : [field];
 }
 
-/** As `findFields`, where just one is meant. */
+/** Finds the one field that is meant (`findFields`). */
 export function findField(typed: FieldPath, known: readonly KnownField[]): KnownField | string {
   if (isDeclared(typed)) return { path: typed, isInLists: false, isAlone: true };
   const exact = known.find(({ path }) => isEqual(path, typed));
@@ -74,10 +74,10 @@ export function findField(typed: FieldPath, known: readonly KnownField[]): Known
     return `${name} may be ${listPaths(found)}; write more of the path`;
   }
   if (typed[0] === 'metadata') return { path: typed, isInLists: true, isAlone: true };
-  return `no event of the window has a field ${name}${hintOf(typed, known)}`;
+  return `no event of the window has a field ${name}${makeHint(typed, known)}`;
 }
 
-function hintOf(typed: FieldPath, known: readonly KnownField[]): string {
+function makeHint(typed: FieldPath, known: readonly KnownField[]): string {
   const last = typed.at(-1)!;
   const nearPath = hint(
     formatPath(typed),

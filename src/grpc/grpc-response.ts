@@ -18,7 +18,7 @@ const COMMON_HEADERS: OutgoingHttpHeaders = {
  * failure has a status and no message. Writing to a call whose caller has gone does nothing.
  */
 export class GrpcResponse extends Writable {
-  /** As over HTTP, for reports. A failure never sets it. */
+  /** The status that HTTP would have, for reports. A failure never sets it. */
   statusCode = 200;
   readonly #stream: ServerHttp2Stream;
   readonly #headers = new Map<string, string>();

@@ -369,7 +369,7 @@ function collect(request: BodyRequest, admit: (wireBytes: number) => void): Prom
   return new Promise((resolve, reject) => {
     // The request may have been closed while it waited, and emits that only once.
     if (request.destroyed) {
-      reject(failureOf(request));
+      reject(toBodyFailure(request));
       return;
     }
     const chunks: Buffer[] = [];
@@ -394,14 +394,14 @@ function collect(request: BodyRequest, admit: (wireBytes: number) => void): Prom
     };
     const onClose = (): void => {
       stop();
-      reject(failureOf(request));
+      reject(toBodyFailure(request));
     };
     request.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onClose);
   });
 }
 
 /** Why no more of a body comes: what its transport found wrong, or that the connection ended. */
-function failureOf({ errored }: BodyRequest): ServiceError {
+function toBodyFailure({ errored }: BodyRequest): ServiceError {
   return errored instanceof ServiceError ? errored : endedTooSoon();
 }
 

@@ -50,7 +50,7 @@ export function rootRoutes(version: string, files: PageFiles | undefined): reado
   }));
 }
 
-/** The same, and the page for whoever asks for HTML. */
+/** Adds the page, for whoever asks for HTML, to the links of the service. */
 function withPage(operation: OpenOperation, files: PageFiles | undefined): OpenOperation {
   const { 200: told } = operation.answers;
   const page = { schema: { type: 'string' } };

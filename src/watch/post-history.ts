@@ -51,7 +51,7 @@ export class PostHistory {
 }
 
 /** The sender of a post whose token was accepted, or of one whose token was refused. */
-export function senderOf(
+export function identifySender(
   { route }: Pick<TransportRequest, 'route'>,
   grant: Grant | undefined,
 ): PostSender {

@@ -67,12 +67,12 @@ export function listenUnauthorized(listener: (error: ApiError) => void): void {
 }
 
 /** The address of a path, which has no leading slash: weir may be served below a path. */
-export function addressOf(path: string): URL {
+export function resolveAddress(path: string): URL {
   return new URL(path, document.baseURI.replace(/[?#].*/, ''));
 }
 
 /**
- * Asks the service; `path` is as in `addressOf`.
+ * Asks the service; `path` is as in `resolveAddress`.
  *
  * @throws ApiError when it refuses or does not answer.
  */
@@ -82,7 +82,7 @@ export async function send(path: string, asked: Asked = {}): Promise<Response> {
   const known = token();
   let response: Response;
   try {
-    response = await fetch(addressOf(path), {
+    response = await fetch(resolveAddress(path), {
       method,
       headers: {
         ...(known !== undefined && { 'X-API-KEY': known }),

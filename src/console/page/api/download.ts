@@ -1,4 +1,4 @@
-import { ApiError, addressOf, ask, send } from './client.ts';
+import { ApiError, ask, resolveAddress, send } from './client.ts';
 import type { ExploreRequest } from './explore.ts';
 import { type QueryParameter, toValues } from './query.ts';
 
@@ -39,7 +39,7 @@ export async function startDownload(order: DownloadOrder, format: DownloadFormat
   const path = 'api/query/tickets';
   const { result } = await ask<{ readonly result: Ticket }>(path, { method: 'POST', json });
   const link = document.createElement('a');
-  link.href = addressOf(ticketPath(result)).href;
+  link.href = resolveAddress(ticketPath(result)).href;
   // Without this attribute, the browser would show an error of the service instead of this page.
   link.download = '';
   link.click();

@@ -58,7 +58,7 @@ export async function loadDefinition(id: string, signal: AbortSignal): Promise<D
   return { text: await response.text(), etag: response.headers.get('ETag') ?? '' };
 }
 
-/** As `loadDefinition`, and `undefined` if there is none any more. */
+/** Loads a definition (`loadDefinition`); `undefined` if there is none any more. */
 export async function findDefinition(
   id: string,
   signal: AbortSignal,
@@ -137,14 +137,14 @@ function endpointsIn({ paths }: ApiDocument): readonly EndpointInfo[] {
     const parameters = (get.parameters ?? [])
       .filter((one) => one.in === 'query' && !CALL_PARAMETERS.includes(one.name))
       .map(({ name: parameter, required = false, schema }) => ({
-        ...{ name: parameter, required, type: kindOf(schema), enum: schema.enum },
+        ...{ name: parameter, required, type: findKind(schema), enum: schema.enum },
         default: schema.default === undefined ? undefined : String(schema.default),
       }));
     return [{ name: decodeURIComponent(name), description: get.description ?? '', parameters }];
   });
 }
 
-function kindOf({ type, format }: ApiSchema): ParameterKind {
+function findKind({ type, format }: ApiSchema): ParameterKind {
   if (format === 'date-time') return 'timestamp';
   if (type === 'integer') return 'int64';
   if (type === 'number') return 'float64';

@@ -83,7 +83,7 @@ export async function loadSources(signal: AbortSignal): Promise<readonly NamedSo
 }
 
 export type FieldInfo = {
-  /** As a search names it. */
+  /** The path that a search uses. */
   readonly path: string;
   readonly keys: readonly string[];
   readonly kinds: readonly string[];

@@ -28,7 +28,7 @@ export function formatTime(time: string | null): string {
   return time === null ? '–' : `${time.slice(0, 10)} ${time.slice(11, 19)}`;
 }
 
-/** The same of microseconds since the epoch. */
+/** Formats a time given in microseconds since the epoch. */
 export function formatMicros(us: number | null): string {
   return us === null ? '–' : formatTime(new Date(us / 1e3).toISOString());
 }

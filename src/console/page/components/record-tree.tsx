@@ -41,7 +41,7 @@ function Members({ value, keys, depth, actions }: NodeProps) {
   const [shown, setShown] = useState(MEMBERS_AT_ONCE);
   // The same elements each time: those that are drawn already cost nothing when more are added.
   const { elements, count } = useMemo(() => {
-    const { members, count } = membersOf(value, keys, shown);
+    const { members, count } = listMembers(value, keys, shown);
     const elements = members.map((member) => (
       <Member {...member} key={member.key} depth={depth} actions={actions} />
     ));
@@ -73,7 +73,7 @@ function Member(props: NodeProps & { readonly name: string }) {
         <span class="record-name">
           <LogText text={name} isCut />
         </span>
-        <span class={`record-value ${kindOf(value)}`}>
+        <span class={`record-value ${findKind(value)}`}>
           <LogText text={leafText(leaf.value)} />
         </span>
         {actions && <span class="record-actions">{actions(leaf)}</span>}
@@ -112,7 +112,7 @@ type Members = {
   readonly count: number;
 };
 
-function membersOf(value: JsonValue, keys: readonly string[], countMax: number): Members {
+function listMembers(value: JsonValue, keys: readonly string[], countMax: number): Members {
   if (Array.isArray(value)) {
     // A record is a list of one in the answers of this service: it is drawn as the record.
     const [only] = value;
@@ -141,7 +141,7 @@ function isRecord(value: JsonValue): value is Readonly<Record<string, JsonValue>
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function kindOf(value: JsonValue): string {
+function findKind(value: JsonValue): string {
   return value === null ? 'null' : typeof value;
 }
 

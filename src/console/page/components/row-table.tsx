@@ -22,7 +22,7 @@ export function RowTable({
   const [order, setOrder] = useState<Order>();
   const [shownCount, setShownCount] = useState(ROWS_AT_ONCE);
   const [opened, setOpened] = useState<{ readonly column: string; readonly value: JsonValue }>();
-  const columns = useMemo(() => columnsOf(rows), [rows]);
+  const columns = useMemo(() => listColumns(rows), [rows]);
   const sorted = useMemo(() => sortRows(rows, order), [rows, order]);
   return (
     <>
@@ -95,7 +95,7 @@ function Cell({ value, onOpen }: { readonly value: JsonValue; readonly onOpen: (
 
 type Column = { readonly name: string; readonly isNumber: boolean };
 
-function columnsOf(rows: readonly Row[]): readonly Column[] {
+function listColumns(rows: readonly Row[]): readonly Column[] {
   const [first = {}] = rows;
   return Object.keys(first).map((name) => ({
     name,

@@ -29,7 +29,7 @@ export function Failure(props: { readonly error: ApiError; readonly onRetry?: ()
   const { line, column, hint } = error.details;
   return (
     <div class={`state ${error.isRefused ? 'refused' : 'failed'}`} role="alert">
-      <p class="state-title">{titleOf(error)}</p>
+      <p class="state-title">{findTitle(error)}</p>
       <p class="state-text">{error.message}</p>
       {line !== undefined && (
         <p class="muted">
@@ -57,7 +57,7 @@ export function Loaded<T>(props: {
   return <>{children(resource.value)}</>;
 }
 
-function titleOf(error: ApiError): string {
+function findTitle(error: ApiError): string {
   if (error.isRefused) return 'Your token may not do this';
   if (error.code === 'unreachable') return 'The service does not answer';
   if (error.code === 'overloaded') return 'The service is busy';

@@ -50,7 +50,7 @@ export function SqlEditor(props: {
       state: EditorState.create({
         doc: props.text,
         extensions: [
-          extensionsOf(props.label, latest, completion.current),
+          makeExtensions(props.label, latest, completion.current),
           EditorState.readOnly.of(props.isReadOnly ?? false),
         ],
       }),
@@ -80,7 +80,7 @@ export function SqlEditor(props: {
   return <div class="editor" ref={frame} />;
 }
 
-function extensionsOf(
+function makeExtensions(
   label: string,
   latest: {
     readonly current: Pick<Parameters<typeof SqlEditor>[0], 'onChange' | 'onRun' | 'names'>;

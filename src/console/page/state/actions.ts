@@ -6,7 +6,7 @@ export type Action = {
   readonly title: string;
   /** What it belongs to: a heading of the sheet of keys. */
   readonly group: string;
-  /** As `KeyboardEvent.key` has them, one after the other: `g e`, `/`, `Ctrl+k`. */
+  /** The keys by `KeyboardEvent.key`, one after the other: `g e`, `/`, `Ctrl+k`. */
   readonly keys?: string;
   /** Only keys: it makes no sense in the palette. */
   readonly isOnlyKeys?: boolean;

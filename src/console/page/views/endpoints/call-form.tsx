@@ -39,7 +39,7 @@ export function CallForm(props: {
         <Field
           key={parameter.name}
           label={parameter.required ? `${parameter.name} (required)` : parameter.name}
-          hint={hintOf(parameter)}
+          hint={makeHint(parameter)}
         >
           <ParameterInput
             parameter={parameter}
@@ -55,7 +55,7 @@ export function CallForm(props: {
   );
 }
 
-function hintOf({ type, default: text }: EndpointParameter): string {
+function makeHint({ type, default: text }: EndpointParameter): string {
   const kind = type === 'timestamp' ? 'timestamp, UTC' : type;
   return text === undefined || text === '' ? kind : `${kind}, else ${text}`;
 }

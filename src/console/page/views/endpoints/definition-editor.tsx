@@ -42,7 +42,7 @@ export function DefinitionEditor(
         label={`SQL of ${endpoint.name}`}
         text={draft.text}
         names={names}
-        problem={problemOf(error)}
+        problem={findProblem(error)}
         handle={handle}
         isReadOnly={reason !== undefined}
         onRun={() => save()}
@@ -176,7 +176,7 @@ function SaveFailure({ error }: { readonly error: ApiError }) {
   return <FormError error={{ message }} />;
 }
 
-function problemOf(error: ApiError | undefined): TextProblem | undefined {
+function findProblem(error: ApiError | undefined): TextProblem | undefined {
   const { line, column } = error?.details ?? {};
   if (error === undefined || line === undefined || column === undefined) return undefined;
   return { line, column, message: error.message };

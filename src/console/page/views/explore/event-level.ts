@@ -15,7 +15,7 @@ const NAMES: readonly string[] = [
   'status_code',
 ];
 
-export function levelOf(value: unknown): Level {
+export function findLevel(value: unknown): Level {
   const text = String(value);
   return BAD.test(text) ? 'bad' : WARN.test(text) ? 'warn' : 'plain';
 }
@@ -25,7 +25,7 @@ export function eventLevel({ metadata }: LogEvent): Level {
   const record = firstRecord(metadata);
   const records = [record, ...Object.values(record).slice(0, 20).map(firstRecord)];
   for (const one of records) {
-    for (const name of NAMES) if (Object.hasOwn(one, name)) return levelOf(one[name]);
+    for (const name of NAMES) if (Object.hasOwn(one, name)) return findLevel(one[name]);
   }
   return 'plain';
 }

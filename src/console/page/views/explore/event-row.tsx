@@ -110,7 +110,7 @@ function Cell(props: { readonly kind: string; readonly children: ComponentChildr
   );
 }
 
-/** As much of a text as there is room for. */
+/** The part of a text that there is room for. */
 export function LineText(props: { readonly text: string; readonly isWrapped?: boolean }) {
   const { text, isWrapped = false } = props;
   const lengthMax = isWrapped ? WRAPPED_LENGTH_MAX : LINE_LENGTH_MAX;

@@ -16,7 +16,7 @@ export function formatMoment(us: number, zone: Zone): string {
     .replace(/\.?0+$/, '');
 }
 
-/** As the service reads it: `2026-01-15T12:00:00.123456Z`. */
+/** Formats a time for the service: `2026-01-15T12:00:00.123456Z`. */
 export function formatIso(us: number): string {
   return `${isoText(us, 'UTC')}Z`;
 }

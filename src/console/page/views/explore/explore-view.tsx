@@ -67,7 +67,7 @@ function Explorer({ source, sources }: ExplorerProps) {
   const [round, setRound] = useState(0);
   const [opened, setOpened] = useState<Opened>();
   const close = (): void => setOpened(undefined);
-  const list = useEventList(requestOf(source, place), place.around, round);
+  const list = useEventList(makeRequest(source, place), place.around, round);
   const [fields, reloadFields] = useFields(source, place, list, round);
   const areFieldsHidden = route.value.parameters['fields'] === 'hidden';
   const switchFields = (): void => {
@@ -131,7 +131,7 @@ function Explorer({ source, sources }: ExplorerProps) {
   );
 }
 
-function requestOf(source: string, place: ExplorePlace) {
+function makeRequest(source: string, place: ExplorePlace) {
   const { project, from, to, search, by } = place;
   return {
     ...{ source, from, to },

@@ -32,12 +32,12 @@ export function formatPaths(paths: readonly string[]): string {
 /** The values of a field of an event, through lists as through records, as one text. */
 export function formatValues(event: LogEvent, keys: readonly string[]): string {
   let values: readonly unknown[] = [event];
-  for (const key of keys) values = values.flatMap((value) => membersOf(value, key));
+  for (const key of keys) values = values.flatMap((value) => findMembers(value, key));
   return values.flat(Number.POSITIVE_INFINITY).map(formatValue).join(', ');
 }
 
-function membersOf(value: unknown, key: string): readonly unknown[] {
-  if (Array.isArray(value)) return value.flatMap((element) => membersOf(element, key));
+function findMembers(value: unknown, key: string): readonly unknown[] {
+  if (Array.isArray(value)) return value.flatMap((element) => findMembers(element, key));
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return [];
   return [(value as Readonly<Record<string, unknown>>)[key]];
 }

@@ -1,5 +1,5 @@
 import type { Bucket } from '../../api/explore.ts';
-import { levelOf } from './event-level.ts';
+import { findLevel } from './event-level.ts';
 
 export type HistogramSeries = {
   readonly name: string;
@@ -36,7 +36,7 @@ export function stackBuckets(buckets: readonly Bucket[]): StackedBars {
     const parts = counts.get(bucket.start) ?? new Map<string, number>();
     counts.set(bucket.start, parts);
     // A bucket that is cut by a slice comes in two parts.
-    const key = keyOf(bucket);
+    const key = makeKey(bucket);
     parts.set(key, (parts.get(key) ?? 0) + bucket.count);
   }
   const bars = [...counts].map(([start, parts]) => stackParts(start, parts, order));
@@ -61,8 +61,8 @@ function stackParts(
 
 /** Errors are at the bottom, where they can be compared, and all others above them by name. */
 function nameSeries(buckets: readonly Bucket[]): ReadonlyMap<string, HistogramSeries> {
-  const keys = [...new Set(buckets.map(keyOf))].sort(
-    (one, other) => rankOf(one) - rankOf(other) || (one < other ? -1 : 1),
+  const keys = [...new Set(buckets.map(makeKey))].sort(
+    (one, other) => findRank(one) - findRank(other) || (one < other ? -1 : 1),
   );
   let plainCount = 0;
   return new Map(
@@ -71,7 +71,7 @@ function nameSeries(buckets: readonly Bucket[]): ReadonlyMap<string, HistogramSe
       if (key === NONE)
         return [key, { name: 'without it', colour: keys.length === 1 ? '0' : 'none' }];
       const name = key.slice(1) || '(empty)';
-      const level = levelOf(name);
+      const level = findLevel(name);
       if (level !== 'plain') return [key, { name, colour: level }];
       plainCount += 1;
       return [key, { name, colour: COLOURS[(plainCount - 1) % COLOURS.length]! }];
@@ -79,14 +79,14 @@ function nameSeries(buckets: readonly Bucket[]): ReadonlyMap<string, HistogramSe
   );
 }
 
-function rankOf(key: string): number {
+function findRank(key: string): number {
   if (key === OTHER) return 4;
   if (key === NONE) return 3;
-  return { bad: 0, warn: 1, plain: 2 }[levelOf(key.slice(1))];
+  return { bad: 0, warn: 1, plain: 2 }[findLevel(key.slice(1))];
 }
 
 /** Values have a mark before them, so that none is taken for one of the others. */
-function keyOf({ series, is_other }: Bucket): string {
+function makeKey({ series, is_other }: Bucket): string {
   if (is_other === true) return OTHER;
   return series === null ? NONE : `=${series}`;
 }

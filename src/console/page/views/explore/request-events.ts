@@ -3,7 +3,7 @@ import { useEffect, useMemo } from 'preact/hooks';
 import { ApiError } from '../../api/client.ts';
 import { explore, type LogEvent } from '../../api/explore.ts';
 import { formatIso } from './event-time.ts';
-import { type RequestKey, searchOf } from './request-key.ts';
+import { formatSearch, type RequestKey } from './request-key.ts';
 
 /** Time on either side of an event in which the others of its request are looked for. */
 export const REQUEST_US = 600e6;
@@ -53,7 +53,7 @@ export class RequestEvents {
   async #ask(source: string): Promise<void> {
     const { key, at, project } = this.#search;
     const request = {
-      ...{ source, search: searchOf(key), limit: ROWS_MAX, histogram: false },
+      ...{ source, search: formatSearch(key), limit: ROWS_MAX, histogram: false },
       ...{ from: formatIso(at - REQUEST_US), to: formatIso(at + REQUEST_US) },
       ...(project !== '' && { project }),
     };

@@ -19,7 +19,7 @@ export function findRequestKey({ metadata }: LogEvent): RequestKey | undefined {
 }
 
 /** The search that finds the events of a request in any source. */
-export function searchOf({ name, value }: RequestKey): string {
+export function formatSearch({ name, value }: RequestKey): string {
   return `*.${name}:${quoteValue(value)}`;
 }
 

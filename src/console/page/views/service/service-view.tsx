@@ -10,7 +10,7 @@ import { ServiceCharts } from './service-charts.tsx';
 import { EndpointTable, SourceTable } from './service-tables.tsx';
 import { TokenList } from './token-list.tsx';
 
-/** As often as the service adds a point to its history. */
+/** The service adds a point to its history this often. */
 const RELOAD_MS = 10_000;
 
 const TABS = [
