@@ -166,7 +166,7 @@ export function doorHandler<
       intake.check(source);
     };
     const encodingElse = encodingsElse?.get(type);
-    const checkSent = door.checkSent && ((body: Body) => door.checkSent?.(request, body));
+    const checkSent = (body: Body): void => door.checkSent?.(request, body);
     const terms = {
       bytesMax: BODY_BYTES_MAX,
       tenant: toTenant(grant),

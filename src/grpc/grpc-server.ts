@@ -11,6 +11,7 @@ import type { AddressInfo } from 'node:net';
 import { must } from '../../engine/assert.ts';
 import { ServiceError } from '../errors.ts';
 import { BODY_TIME_MESSAGE, bodyMsAllowed, type SlownessLimits } from '../http/exchange-watch.ts';
+import { listenAt } from '../http/listen-at.ts';
 import type { Connection } from '../http/transport.ts';
 import {
   ANSWER_MS_MAX,
@@ -90,13 +91,7 @@ export class GrpcServer {
     limits: Partial<GrpcLimits> = {},
   ): Promise<GrpcServer> {
     const server = new GrpcServer(listener, limits);
-    await new Promise<void>((resolve, reject) => {
-      server.#server.once('error', reject);
-      server.#server.listen(address.port, address.host, () => {
-        server.#server.off('error', reject);
-        resolve();
-      });
-    });
+    await listenAt(server.#server, address);
     return server;
   }
 

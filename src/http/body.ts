@@ -48,7 +48,7 @@ export type BodyTerms = {
   /** Throws if no body can be used at present. */
   readonly check?: () => void;
   /** Throws if the body as it was sent, before decompression, is not to be used. */
-  readonly checkSent?: ((body: Body) => void) | undefined;
+  readonly checkSent?: (body: Body) => void;
 };
 
 export type BodyReaderOptions = {

@@ -25,7 +25,7 @@ const LIMITS: SlownessLimits = {
   answerBytesPerSMin: ANSWER_BYTES_PER_S_MIN,
 };
 
-/** What a sender that is too slow is told. */
+/** The message of the failure for a sender that is too slow. */
 export const BODY_TIME_MESSAGE = `a body must arrive within ${BODY_MS_MAX / 1000} s, and a second more for each ${BODY_BYTES_PER_S_MIN} bytes of it, and within ${REQUEST_MS_MAX / 1000} s in any case`;
 
 /** The milliseconds that a body may take of which so many bytes have arrived. */

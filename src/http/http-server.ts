@@ -18,6 +18,7 @@ import {
 import { BODY_TIME_MESSAGE, ExchangeWatch, type SlownessLimits } from './exchange-watch.ts';
 import type { HttpMessages } from './express-messages.ts';
 import type { TellFailure } from './failure.ts';
+import { listenAt } from './listen-at.ts';
 import { rawErrorResponse } from './response.ts';
 
 export type RequestListener = (request: IncomingMessage, response: ServerResponse) => void;
@@ -112,13 +113,7 @@ export class HttpServer {
     limits: Partial<CallerLimits> = {},
   ): Promise<HttpServer> {
     const server = new HttpServer(app, manners, limits);
-    await new Promise<void>((resolve, reject) => {
-      server.#server.once('error', reject);
-      server.#server.listen(address.port, address.host, () => {
-        server.#server.off('error', reject);
-        resolve();
-      });
-    });
+    await listenAt(server.#server, address);
     return server;
   }
 

@@ -5,7 +5,7 @@ import { acknowledgedByStatus, type Sender } from './sender.ts';
 
 const NAME = 'splunk-logging';
 
-/** It posts a batch again only after a lost connection, as often as it is told to, and tells of batches that it gave up. */
+/** It repeats a batch only after a lost connection, as often as its options say, and reports batches that it gives up. */
 export const splunkLogging: Sender = {
   name: NAME,
   version: () => packageVersion(NAME),

@@ -24,7 +24,7 @@ import { vectorOfValues } from '../../operator/result-vector.ts';
 import { BooleanMemo, STATES_MAX } from './boolean-memo.ts';
 import { computeByCode } from './by-code.ts';
 import { evaluateWith } from './evaluate-with.ts';
-import { partOfEach } from './text-parts.ts';
+import { BYTES_PER_STEP, partOfEach } from './text-parts.ts';
 import type { TextSearch } from './text-search.ts';
 import { ValueMemo } from './value-memo.ts';
 
@@ -164,9 +164,6 @@ function evaluateRows(lifted: LiftedFunction, vectors: readonly Vector[], count:
   }
   return vectorOfValues(results, lifted.type);
 }
-
-/** Bytes that are looked at in the time of a step. */
-const BYTES_PER_STEP = 4;
 
 function measureEach(
   measure: Measure,

@@ -11,7 +11,7 @@ import type { PartFinder } from '../../function/text/text-measures.ts';
 import { spendSteps } from '../../function/work-meter.ts';
 
 /** Bytes that are looked at in the time of a step. */
-const BYTES_PER_STEP = 4;
+export const BYTES_PER_STEP = 4;
 
 const NULL = -1;
 

@@ -10,7 +10,7 @@ import { fakeIntake, NOW_US, PUBLIC, type Stored, withApp } from '../harness.ts'
 const ADDRESS = { host: '127.0.0.1', port: 0 };
 const MESSAGE = logsMessage('order made', NOW_US);
 
-/** An intake that stores a post when it is told to. */
+/** An intake that stores a post when the test calls for it. */
 function waitingIntake(stored: Stored[]) {
   const begun = new EventEmitter();
   const goOn = new EventEmitter();
