@@ -1,4 +1,5 @@
 import { must } from '../../engine/assert.ts';
+import { TOKEN_REFUSALS, TokenError } from '../access/authenticate.ts';
 import { ERROR_TABLE, type ErrorCode, ServiceError } from '../errors.ts';
 import type { FailedRequest, TellFailure } from '../http/failure.ts';
 import type { Operation, Route } from '../http/route.ts';
@@ -102,11 +103,19 @@ function listWays(
 ): ReadonlySet<readonly [number, string]> {
   const ways = new Map<string, readonly [number, string]>();
   for (const request of requests) {
-    const failure = tell(new ServiceError(code, ''), request);
-    const [mediaType = ''] = failure.contentType.split(';');
-    ways.set(`${failure.status} ${mediaType}`, [failure.status, mediaType]);
+    for (const error of listErrors(code)) {
+      const failure = tell(error, request);
+      const [mediaType = ''] = failure.contentType.split(';');
+      ways.set(`${failure.status} ${mediaType}`, [failure.status, mediaType]);
+    }
   }
   return new Set(ways.values());
+}
+
+/** Some formats have one status for a missing token and another for an unknown one. */
+function listErrors(code: ErrorCode): readonly ServiceError[] {
+  if (code !== 'unauthorized') return [new ServiceError(code, '')];
+  return TOKEN_REFUSALS.map((reason) => new TokenError(reason, ''));
 }
 
 function formatSentence(code: ErrorCode): string {

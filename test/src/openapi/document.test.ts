@@ -342,6 +342,8 @@ const REQUESTS: readonly (readonly [number, Ask & { readonly template?: string }
   [400, { path: '/api/v2/logs', method: 'POST', body: '[{"message":"a"},5]' }],
   [403, { path: '/v1/input', method: 'POST', body: '{}', headers: { 'X-API-KEY': 'a' } }],
   [200, { path: '/api/v1/validate' }],
+  [401, { path: '/api/v1/validate', headers: NO_TOKEN }],
+  [403, { path: '/api/v1/validate?dd-api-key=a', headers: NO_TOKEN }],
   [
     200,
     { path: '/_bulk?filter_path=errors,items.*.status', method: 'POST', body: '{"delete":{}}\n' },
