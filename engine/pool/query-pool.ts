@@ -12,6 +12,7 @@ import {
   FRAGMENT_STATE_BYTES_PER_ROW_MAX,
   FRAGMENTED_MS_MIN,
   PARKED_PER_WORKER_MAX,
+  QUERY_NICE,
 } from '../limits.ts';
 import { mayFailForMemo, ordersOf } from '../memo/coverage.ts';
 import { partialSize } from '../memo/partial-size.ts';
@@ -160,7 +161,9 @@ export class QueryPool {
       isSealUrgent: options.isSealUrgent,
     });
     const queryCount = this.#workerCount + parkedMax;
-    this.#queries = new WorkerThreads({ ...threads, count: queryCount, keptCount: 1 });
+    this.#queries = new WorkerThreads({
+      ...{ ...threads, count: queryCount, keptCount: 1, nice: QUERY_NICE },
+    });
     this.#background = new WorkerThreads({
       ...{ ...threads, count: backgroundMax, keptCount: 0, nice: BACKGROUND_NICE },
     });

@@ -34,10 +34,10 @@ export type WorkerThreadsOptions = {
   readonly heldBytesMax: number;
   readonly bounds: ThreadBounds;
   /**
-   * By how much the system is asked to let others go before them (nice, 0 to 19; 0 where left out).
+   * By how much the system is asked to let others go before them (nice, 0 to 19).
    * Where it cannot be asked, they are as the others.
    */
-  readonly nice?: number;
+  readonly nice: number;
 };
 
 const MEGABYTE = 1024 * 1024;
@@ -94,7 +94,7 @@ export class WorkerThreads {
       workerData: { memory: this.#memory.use, bounds: options.bounds } satisfies ThreadData,
       execArgv: [...findLoadingFlags(process.execArgv), IMPORT_ONLY],
       recordTiming: false,
-      niceIncrement: options.nice ?? 0,
+      niceIncrement: options.nice,
     });
     this.#piscina.on('workerDestroy', () => {
       this.#memory.forgetAllBut(this.#piscina.threads.map((thread) => thread.threadId));

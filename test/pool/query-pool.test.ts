@@ -1,7 +1,10 @@
 import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { getPriority } from 'node:os';
 import { afterEach, test } from 'node:test';
 import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
 import type { OpenSegmentHandle, SegmentHandle } from '../../engine/column/segment.ts';
+import { BACKGROUND_NICE, QUERY_NICE } from '../../engine/limits.ts';
 import { type SentPartial, unpacked } from '../../engine/memo/sent-partial.ts';
 import { newScanCounters } from '../../engine/operator/scan.ts';
 import { ALL_TIME } from '../../engine/plan/logical-plan.ts';
@@ -246,7 +249,7 @@ test('a query over its time stops by itself, and is counted', async () => {
 
 test('a query over its time that does not stop loses its thread, and the next is answered', async () => {
   // Long enough for a thread to start in.
-  start(1, { queryMsMax: 2_000 });
+  start(1, { queryMsMax: 5_000 });
   await pool.run(query('answer'));
   const endless = pool.run(query('run for ever'));
   const next = pool.run(query('answer'));
@@ -407,9 +410,9 @@ test('a sealing that loses its thread rejects, and can be tried again', async ()
 });
 
 test('a sealing that does not end is ended', async () => {
-  start(1, { sealMsMax: 4_000 });
+  start(1, { sealMsMax: 10_000 });
   await seal('answer');
-  await rejects(seal('run for ever'), /work on a segment may take 4000 ms/);
+  await rejects(seal('run for ever'), /work on a segment may take 10000 ms/);
   await seal('answer');
 });
 
@@ -458,4 +461,22 @@ test('a query whose partial states are too large to be handed over is to run as 
   const begunCount = shared[0]!;
   await pool.run({ ...cut, isWhole: true });
   equal(shared[0]! - begunCount, 1);
+});
+
+test('threads of queries let the main thread go first, and threads that seal let both', {
+  skip: process.platform !== 'linux' && 'the nice value of a thread is read from /proc',
+}, async () => {
+  start(1);
+  await pool.run(query('answer'));
+  await seal('answer');
+  const own = getPriority();
+  // proc_pid_stat(5): the 19th field, of which two are before the parenthesis.
+  const found = readdirSync('/proc/self/task').map((thread) => {
+    const stat = readFileSync(`/proc/self/task/${thread}/stat`, 'utf8');
+    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[16]) - own;
+  });
+  deepEqual(
+    [0, QUERY_NICE, BACKGROUND_NICE].map((nice) => found.includes(nice)),
+    [true, true, true],
+  );
 });
