@@ -1,0 +1,110 @@
+import { assert } from '../../../engine/assert.ts';
+import { elementTypeOf, type SqlType } from '../../../engine/column/type.ts';
+import {
+  datetimeIsoText,
+  formatDate,
+  formatTimeOfDay,
+} from '../../../engine/function/time/timestamp-text.ts';
+import type { Column } from '../../../engine/plan/expression.ts';
+import { QueryError } from '../../../engine/query-error.ts';
+
+/** A value of a row as ClickHouse sends it: a text, or a list where the value has parts. */
+export type Cell = null | string | readonly Cell[];
+
+/** Integers beyond it, 2^53, are quoted for JavaScript's sake. */
+const EXACT_MAX = 2n ** 53n;
+
+/**
+ * A row as the JSON object that the embedded engine answers.
+ *
+ * @throws QueryError `query_failed` for an array that holds NULL.
+ */
+export function rowJson(cells: readonly Cell[], output: readonly Column[]): string {
+  const fields = output.map(({ name, type }, index) => {
+    return `${JSON.stringify(name)}:${cellJson(cellAt(cells, index), type)}`;
+  });
+  return `{${fields.join(',')}}`;
+}
+
+function cellAt(cells: readonly Cell[], index: number): Cell {
+  const cell = cells[index];
+  assert(cell !== undefined, 'there is a cell for each column');
+  return cell;
+}
+
+function cellJson(cell: Cell, type: SqlType): string {
+  if (type.kind === 'ARRAY') return arrayJson(cell as readonly Cell[], type);
+  if (type.kind === 'STRUCT') return structJson(cell as readonly Cell[], type);
+  return cell === null ? 'null' : scalarJson(cell as string, type);
+}
+
+function scalarJson(text: string, { kind }: SqlType): string {
+  switch (kind) {
+    case 'BOOL':
+      return text === '1' ? 'true' : 'false';
+    case 'STRING':
+      return JSON.stringify(text);
+    case 'BYTES':
+      return JSON.stringify(Buffer.from(text, 'hex').toString('base64'));
+    case 'DYNAMIC':
+    case 'JSON':
+      return text;
+    case 'DATETIME':
+      return JSON.stringify(datetimeIsoText(amountOf(text)));
+    case 'DATE':
+      return JSON.stringify(formatDate(Number(text)));
+    case 'TIME':
+      return JSON.stringify(formatTimeOfDay(Number(text)));
+    case 'FLOAT64':
+      return floatJson(text);
+    case 'NUMBER':
+      return text.startsWith('f') ? floatJson(text.slice(1)) : integerJson(text);
+    default:
+      return integerJson(text);
+  }
+}
+
+function amountOf(digits: string): number | bigint {
+  const near = Number(digits);
+  return Number.isSafeInteger(near) ? near : BigInt(digits);
+}
+
+function integerJson(digits: string): string {
+  const value = BigInt(digits);
+  return value > EXACT_MAX || value < -EXACT_MAX ? `"${digits}"` : digits;
+}
+
+const SPECIAL_FLOATS: ReadonlyMap<string, string> = new Map([
+  ['nan', '"NaN"'],
+  ['-nan', '"NaN"'],
+  ['inf', '"Infinity"'],
+  ['-inf', '"-Infinity"'],
+]);
+
+function floatJson(text: string): string {
+  return SPECIAL_FLOATS.get(text) ?? String(Number(text));
+}
+
+/** An answer does not tell a NULL array from an empty one. */
+function arrayJson([elements]: readonly Cell[], type: SqlType): string {
+  if (elements === undefined) return '[]';
+  const element = elementTypeOf(type);
+  const texts = (elements as readonly Cell[]).map((each) => {
+    const text = cellJson(each, element);
+    if (each !== null) return text;
+    throw new QueryError('query_failed', 'an array in an answer cannot hold NULL, as in BigQuery');
+  });
+  return `[${texts.join(',')}]`;
+}
+
+function structJson(
+  [fields]: readonly Cell[],
+  type: Extract<SqlType, { readonly kind: 'STRUCT' }>,
+): string {
+  if (fields === undefined) return 'null';
+  const texts = type.fields.map((field, index) => {
+    const cell = cellAt(fields as readonly Cell[], index);
+    return `${JSON.stringify(field.name ?? `_field_${index + 1}`)}:${cellJson(cell, field.type)}`;
+  });
+  return `{${texts.join(',')}}`;
+}

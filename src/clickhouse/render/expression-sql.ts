@@ -1,0 +1,151 @@
+import { must, unreachable } from '../../../engine/assert.ts';
+import { type SqlType, typeName } from '../../../engine/column/type.ts';
+import type { ColumnId, Expression } from '../../../engine/plan/expression.ts';
+import type { Span } from '../../../engine/query-error.ts';
+import { castSql } from './cast-sql.ts';
+import { dynamicField, dynamicList, readDynamic } from './dynamic-sql.ts';
+import { functionSql } from './functions/registry.ts';
+import { asFloat } from './number-sql.ts';
+import { refuse } from './refusal.ts';
+import { asColumn, isNull, isScalar, literal, nullOf, storedType } from './sql-type.ts';
+import type { StatementParts } from './statement-parts.ts';
+
+/** What a column of the plan is called in the statement, at one place of it. */
+export type Columns = ReadonlyMap<ColumnId, ColumnSql>;
+
+export type ColumnSql = {
+  readonly sql: string;
+  /** The order of arrival has a type of its own: it can be passed on and sorted by, and nothing else. */
+  readonly isArrival?: true;
+};
+
+type Of<Op extends Expression['op']> = Extract<Expression, { readonly op: Op }>;
+
+/** Renders expressions over some columns. Each has the form that `storedType` tells, but perhaps not Nullable. */
+export class ExpressionSql {
+  readonly #columns: Columns;
+  readonly #parts: StatementParts;
+
+  constructor(columns: Columns, parts: StatementParts) {
+    this.#columns = columns;
+    this.#parts = parts;
+  }
+
+  of(expression: Expression): string {
+    switch (expression.op) {
+      case 'literal':
+        return literal(expression.value, expression.type, { parts: this.#parts });
+      case 'column':
+        return this.#column(expression);
+      case 'call':
+        return this.#call(expression);
+      case 'dynamic-field':
+        return this.#field(expression);
+      case 'struct-field':
+        return this.#structField(expression);
+      case 'struct':
+        return this.#struct(expression);
+      case 'array':
+        return this.#array(expression);
+      case 'read-as':
+        return this.#readAs(expression);
+      case 'cast':
+        return castSql(this.of(expression.input), expression, this.#parts);
+      case 'case':
+        return this.#case(expression);
+      case 'coalesce':
+        return this.#coalesce(expression);
+      case 'parameter':
+      case 'now':
+        return refuse('a value that is not known yet', undefined);
+      case 'deferred-value':
+        return refuse('an aggregate whose errors count in some branches only', expression.span);
+      case 'subquery':
+      case 'apply':
+        return refuse('this subquery', expression.span);
+      default:
+        return unreachable(expression);
+    }
+  }
+
+  #column({ id }: Of<'column'>): string {
+    const { sql, isArrival } = must(this.#columns.get(id), 'a column that is read is given below');
+    return isArrival ? refuse('the order of arrival in an expression', undefined) : sql;
+  }
+
+  #call(call: Of<'call'>): string {
+    return functionSql({
+      name: call.name,
+      type: call.type,
+      span: call.span,
+      expressions: call.arguments,
+      arguments: call.arguments.map((argument) => this.of(argument)),
+      types: call.arguments.map(({ type }) => type),
+      parts: this.#parts,
+    });
+  }
+
+  #field({ input, name, type }: Of<'dynamic-field'>): string {
+    const field = dynamicField(this.of(input), name, this.#parts);
+    return type.kind === 'ARRAY' ? dynamicList(field, this.#parts) : field;
+  }
+
+  #structField({ input, type, index }: Of<'struct-field'>): string {
+    return this.#parts.once(this.of(input), (record) => {
+      const field = `${record}[1].${index + 1}`;
+      // The default of the fields of no record are NULLs.
+      return isScalar(type) ? `if(empty(${record}), NULL, ${field})` : field;
+    });
+  }
+
+  #struct({ fields, type }: Of<'struct'>): string {
+    const values = fields.map((field) => asColumn(this.of(field), field.type));
+    return `CAST([tuple(${values.join(', ')})], '${storedType(type)}')`;
+  }
+
+  #array({ elements, type }: Of<'array'>): string {
+    const values = elements.map((element) => asColumn(this.of(element), element.type));
+    return `CAST([[${values.join(', ')}]], '${storedType(type)}')`;
+  }
+
+  #readAs({ input, type }: Of<'read-as'>): string {
+    const value = this.of(input);
+    const parts = this.#parts;
+    if (input.type.kind === 'DYNAMIC') return readDynamic(value, type, { parts });
+    if (input.type.kind === 'NUMBER') return readNumberAs(value, type, parts);
+    return refuse(`a ${typeName(input.type)} that is read as ${typeName(type)}`, undefined);
+  }
+
+  /** Conditions that are NULL do not hold. */
+  #case({ branches, otherwise, type }: Of<'case'>): string {
+    const pairs = branches.map(({ when, then }) => `${this.of(when)}, ${this.of(then)}`);
+    const last = this.of(otherwise);
+    const all = `multiIf(${pairs.join(', ')}, ${last})`;
+    return type.kind === 'NULL' ? nullOf(type) : all;
+  }
+
+  #coalesce({ arguments: values, type }: Of<'coalesce'>): string {
+    // ClickHouse would compute what stands behind a constant that is no NULL.
+    const end = values.findIndex((value) => value.op === 'literal' && value.value !== null);
+    const needed = end < 0 ? values : values.slice(0, end + 1);
+    const [last, ...earlier] = needed.map((value) => this.of(value)).toReversed();
+    return earlier.reduce(
+      (later, value) =>
+        this.#parts.once(value, (name) => `if(${isNull(name, type)}, ${later}, ${name})`),
+      last ?? nullOf(type),
+    );
+  }
+}
+
+function readNumberAs(value: string, type: SqlType, parts: StatementParts, span?: Span): string {
+  switch (type.kind) {
+    case 'NUMBER':
+      return value;
+    case 'FLOAT64':
+      return asFloat(value, { kind: 'NUMBER' }, parts);
+    case 'INT64':
+      return parts.once(value, (number) => `${number}.1`);
+    default:
+      return refuse(`a number that is read as ${typeName(type)}`, span);
+  }
+}

@@ -1,0 +1,124 @@
+import type { SqlType } from '../../../../engine/column/type.ts';
+import { type Comparison, compareNumbers } from '../number-sql.ts';
+import { isNull, isScalar, nullOf } from '../sql-type.ts';
+import type { StatementParts } from '../statement-parts.ts';
+import { type CallSql, constantOf, type FunctionSql, refuseTypes } from './function-sql.ts';
+import { likeSql } from './like-sql.ts';
+
+export const comparisonSql: Readonly<Record<string, FunctionSql>> = {
+  '=': comparing('='),
+  '!=': comparing('!='),
+  '<': comparing('<'),
+  '<=': comparing('<='),
+  '>': comparing('>'),
+  '>=': comparing('>='),
+  is_distinct: isDistinct,
+  in: isIn,
+  like: (call) => likeSql(call, constantOf(call, 1)),
+  nullif: nullIf,
+  greatest: extreme('>'),
+  least: extreme('<'),
+  and: ({ arguments: values }) => `(${values.join(' AND ')})`,
+  or: ({ arguments: values }) => `(${values.join(' OR ')})`,
+  not: ({ arguments: [value] }) => `NOT (${value})`,
+  is_true: ({ arguments: [value] }) => `ifNull(${value}, 0)`,
+  is_false: ({ arguments: [value] }) => `NOT ifNull(${value}, 1)`,
+  is_null: ({ arguments: [value], types: [type], parts }) =>
+    parts.once(value!, (name) => isNull(name, type!)),
+};
+
+function comparing(operator: Comparison): FunctionSql {
+  return (call) => {
+    const [left, right] = call.arguments as [string, string];
+    return compare(operator, { left, right }, call);
+  };
+}
+
+type Pair = { readonly left: string; readonly right: string };
+
+function compare(operator: Comparison, { left, right }: Pair, call: CallSql): string {
+  const [leftType, rightType] = call.types as [SqlType, SqlType];
+  const types = [leftType, rightType];
+  if (types.some(({ kind }) => kind === 'NUMBER')) {
+    const operands = [
+      { sql: left, type: leftType },
+      { sql: right, type: rightType },
+    ] as const;
+    return compareNumbers(operator, ...operands, call.parts);
+  }
+  const areDynamic = types.every(({ kind }) => kind === 'DYNAMIC');
+  const isEquality = operator === '=' || operator === '!=';
+  if (areDynamic && !isEquality) return refuseTypes(call);
+  if (!types.every(isComparable)) return refuseTypes(call);
+  return `(${left} ${operator} ${right})`;
+}
+
+/** Whether ClickHouse compares values of a type by itself as the engine does. */
+function isComparable(type: SqlType): boolean {
+  return isScalar(type) && type.kind !== 'JSON' && type.kind !== 'INTERVAL';
+}
+
+function isDistinct(call: CallSql): string {
+  const [left, right] = call.arguments as [string, string];
+  if (!call.types.every(isComparable)) return refuseTypes(call);
+  const { parts } = call;
+  return parts.once(left, (one) =>
+    parts.once(right, (other) => {
+      const areFloats = call.types.some(({ kind }) => kind === 'FLOAT64');
+      const areNaN = areFloats ? ` OR (isNaN(${one}) AND isNaN(${other}))` : '';
+      const equal = `ifNull(${one} = ${other}${areNaN}, 0) OR (isNull(${one}) AND isNull(${other}))`;
+      return `NOT (${equal})`;
+    }),
+  );
+}
+
+/** NULL where nothing equals and something may: as OR has it. */
+function isIn(call: CallSql): string {
+  const [value, ...list] = call.arguments as [string, ...string[]];
+  const [type, ...types] = call.types as [SqlType, ...SqlType[]];
+  return call.parts.once(value, (name) => {
+    const tests = list.map((item, index) =>
+      compare('=', { left: name, right: item }, { ...call, types: [type, types[index]!] }),
+    );
+    return `(${tests.join(' OR ')})`;
+  });
+}
+
+function nullIf(call: CallSql): string {
+  const [value, other] = call.arguments as [string, string];
+  return call.parts.once(value, (name) => {
+    const equal = compare('=', { left: name, right: other }, call);
+    return `if(ifNull(${equal}, 0), ${nullOf(call.type)}, ${name})`;
+  });
+}
+
+/** NULL where a value is NULL; NaN where one is NaN. */
+function extreme(operator: '<' | '>'): FunctionSql {
+  return (call) => {
+    const [first, ...rest] = call.arguments as [string, ...string[]];
+    const kind = call.types[0]!.kind;
+    if (!call.types.every((type) => isComparable(type) && type.kind === kind))
+      return refuseTypes(call);
+    if (kind === 'DYNAMIC') return refuseTypes(call);
+    return rest.reduce((best, value) => better({ best, value, operator, kind }, call.parts), first);
+  };
+}
+
+function better(
+  of: {
+    readonly best: string;
+    readonly value: string;
+    readonly operator: '<' | '>';
+    readonly kind: string;
+  },
+  parts: StatementParts,
+): string {
+  return parts.once(of.best, (best) =>
+    parts.once(of.value, (value) => {
+      const tests =
+        of.kind === 'FLOAT64' ? `isNaN(${best}), ${best}, isNaN(${value}), ${value}, ` : '';
+      const isMissing = `isNull(${best}) OR isNull(${value})`;
+      return `multiIf(${isMissing}, NULL, ${tests}${value} ${of.operator} ${best}, ${value}, ${best})`;
+    }),
+  );
+}

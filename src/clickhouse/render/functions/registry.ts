@@ -1,0 +1,35 @@
+import { SAFE_PREFIX } from '../../../../engine/function/registry.ts';
+import { refuse } from '../refusal.ts';
+import { arithmeticSql } from './arithmetic-sql.ts';
+import { arraySql } from './array-sql.ts';
+import { comparisonSql } from './comparison-sql.ts';
+import type { CallSql, FunctionSql } from './function-sql.ts';
+import { regexSql } from './regex-sql.ts';
+import { textSql } from './text-sql.ts';
+import { timeSql } from './time-functions-sql.ts';
+
+/** The functions that ClickHouse computes exactly, by their names in the registry of the engine. */
+const FUNCTIONS: ReadonlyMap<string, FunctionSql> = new Map(
+  Object.entries({
+    ...comparisonSql,
+    ...arithmeticSql,
+    ...textSql,
+    ...regexSql,
+    ...timeSql,
+    ...arraySql,
+  }),
+);
+
+/** Refuses a function, or types of arguments, that ClickHouse has no exact form of. */
+export function functionSql(call: Omit<CallSql, 'isSafe'>): string {
+  const isSafe = call.name.startsWith(SAFE_PREFIX);
+  const name = isSafe ? call.name.slice(SAFE_PREFIX.length) : call.name;
+  const render = FUNCTIONS.get(name);
+  if (render === undefined) return refuse(`the function ${call.name.toUpperCase()}`, call.span);
+  return render({ ...call, name, isSafe });
+}
+
+/** The names of the functions that are rendered, for some types of arguments at least. */
+export function renderedFunctionNames(): readonly string[] {
+  return [...FUNCTIONS.keys()];
+}

@@ -1,0 +1,443 @@
+import { must, unreachable } from '../../../engine/assert.ts';
+import { type SqlType, typeName } from '../../../engine/column/type.ts';
+import type { Column, ColumnId, Expression } from '../../../engine/plan/expression.ts';
+import { columnsOf, conjunctsOf } from '../../../engine/plan/expression-walk.ts';
+import type { LogicalPlan, ScanField } from '../../../engine/plan/logical-plan.ts';
+import { outputIds } from '../../../engine/plan/optimize/plan-walk.ts';
+import { EVENTS_TABLE } from '../schema.ts';
+import { aggregateSql } from './aggregate-sql.ts';
+import { dynamicElements } from './dynamic-sql.ts';
+import { type ColumnSql, type Columns, ExpressionSql } from './expression-sql.ts';
+import { refuse } from './refusal.ts';
+import { groupKeyOf, type OrderKey, orderText, sortKeysOf } from './sort-sql.ts';
+import { asColumn, integer, isScalar, literal, nullOf } from './sql-type.ts';
+import { canRaise, type StatementParts } from './statement-parts.ts';
+
+type Of<Op extends LogicalPlan['op']> = Extract<LogicalPlan, { readonly op: Op }>;
+
+/**
+ * A SELECT that gives the rows of a plan. Its columns are called by their ids; `order` names further columns of it, by
+ * which the rows have to be sorted where their order counts. What is not sorted by them is in any order.
+ */
+export type RelationSql = {
+  readonly sql: string;
+  readonly columns: Columns;
+  readonly order: readonly OrderKey[];
+};
+
+/** The arrival of an event, as one value: it sorts as weir took the events in. */
+const ARRIVAL = 'tuple(gateway, sequence, event)';
+/** What stands for NULL: it sorts before all others, as the default of the type. */
+const NO_ARRIVAL = "CAST(tuple('', 0, 0), 'Tuple(LowCardinality(String), UInt64, UInt32)')";
+
+/** What DateTime64 of microseconds holds: from 1900-01-01, before 2300-01-01. */
+const TIMESTAMP_US_MIN = -2_208_988_800_000_000;
+const TIMESTAMP_US_END = 10_413_792_000_000_000;
+
+/** Constant rows that a statement may hold: more are better sent as a table of their own. */
+const ROWS_MAX = 1_000;
+
+/** Renders the operators of a plan, each as a SELECT over those of its inputs. */
+export class PlanSql {
+  readonly #parts: StatementParts;
+  #orderCount = 0;
+
+  constructor(parts: StatementParts) {
+    this.#parts = parts;
+  }
+
+  of(plan: LogicalPlan): RelationSql {
+    switch (plan.op) {
+      case 'scan':
+        return this.#scan(plan);
+      case 'one-row':
+        return { sql: 'SELECT 1 AS one', columns: new Map(), order: [] };
+      case 'rows':
+        return this.#rows(plan);
+      case 'filter':
+        return this.#filter(plan);
+      case 'project':
+        return this.#project(plan);
+      case 'unnest':
+        return this.#unnest(plan);
+      case 'join':
+        return this.#join(plan);
+      case 'union':
+        return this.#union(plan);
+      case 'aggregate':
+        return this.#aggregate(plan);
+      case 'sort':
+        return this.#sort(plan);
+      case 'limit':
+        return this.#limit(plan);
+      case 'window':
+        return refuse('functions over windows', undefined);
+      case 'outer':
+        return refuse('a subquery that reads columns of the query around it', undefined);
+      default:
+        return unreachable(plan);
+    }
+  }
+
+  #scan({ source, columns, window, projectKey }: Of<'scan'>): RelationSql {
+    const conditions = [`source = ${this.#parts.text(source)}`];
+    if (projectKey !== undefined) {
+      conditions.push(`(project = ${this.#parts.text(projectKey)} OR is_mixed)`);
+    }
+    if (window.startUs >= TIMESTAMP_US_END || window.endUs <= TIMESTAMP_US_MIN)
+      conditions.push('0');
+    else {
+      if (window.startUs > TIMESTAMP_US_MIN)
+        conditions.push(`timestamp >= ${time(window.startUs)}`);
+      if (window.endUs < TIMESTAMP_US_END) conditions.push(`timestamp < ${time(window.endUs)}`);
+    }
+    const items = columns.map(({ column, field }) => {
+      const sql = field === 'root' ? this.#body() : SCANNED[field];
+      return `${sql} AS ${nameOf(column)}`;
+    });
+    const list = items.length === 0 ? '1 AS one' : items.join(', ');
+    return {
+      sql: `SELECT ${list} FROM ${EVENTS_TABLE} WHERE ${conditions.join(' AND ')}`,
+      columns: new Map(
+        columns.map(({ column, field }) => [
+          column.id,
+          field === 'arrival' ? { sql: nameOf(column), isArrival: true } : { sql: nameOf(column) },
+        ]),
+      ),
+      order: [],
+    };
+  }
+
+  /** ClickHouse finds no field at all in what it cannot parse. */
+  #body(): string {
+    const raised = this.#parts.raise('NOT is_readable', {
+      code: 'query_failed',
+      message:
+        'ClickHouse cannot read an event that holds a number beyond 64 bits or half a surrogate pair',
+      span: undefined,
+    });
+    return `if(${raised} = 0, toNullable(body), NULL)`;
+  }
+
+  #rows({ columns, rows }: Of<'rows'>): RelationSql {
+    if (rows.length > ROWS_MAX) return refuse(`a list of ${rows.length} constant rows`, undefined);
+    const order = this.#newOrder();
+    const selects = rows.map((row, position) => {
+      const items = columns.map((column, index) => {
+        const value = literal(row[index] ?? null, column.type, { parts: this.#parts });
+        return `${asColumn(value, column.type)} AS ${nameOf(column)}`;
+      });
+      return `SELECT ${[...items, `${position} AS ${order}`].join(', ')}`;
+    });
+    if (selects.length === 0) {
+      const items = columns.map((column) => `${nullOf(column.type)} AS ${nameOf(column)}`);
+      selects.push(`SELECT ${[...items, `0 AS ${order}`].join(', ')} WHERE 0`);
+    }
+    return {
+      sql: selects.join(' UNION ALL '),
+      columns: named(columns),
+      order: [ascending(order)],
+    };
+  }
+
+  #filter({ input, predicate }: Of<'filter'>): RelationSql {
+    const below = this.of(input);
+    const condition = this.#over(below).of(predicate);
+    // Conditions that may raise an error stay in their order: taken apart, ClickHouse may test them in another.
+    const whole = canRaise(condition) ? `if(${condition}, 1, 0)` : condition;
+    return { ...below, sql: `SELECT * FROM (${below.sql}) WHERE ${whole}` };
+  }
+
+  #project({ input, columns }: Of<'project'>): RelationSql {
+    const below = this.of(input);
+    const expressions = this.#over(below);
+    const result = new Map<ColumnId, ColumnSql>();
+    const items: string[] = [];
+    for (const { column, expression } of columns) {
+      const name = nameOf(column);
+      const passed = expression.op === 'column' ? below.columns.get(expression.id) : undefined;
+      const sql = passed?.sql ?? asColumn(expressions.of(expression), column.type);
+      items.push(sql === name ? name : `${sql} AS ${name}`);
+      result.set(column.id, passed?.isArrival ? { sql: name, isArrival: true } : { sql: name });
+    }
+    return { sql: select(items, below), columns: result, order: below.order };
+  }
+
+  #unnest({ input, array, element, offset, outer, on }: Of<'unnest'>): RelationSql {
+    const below = this.of(input);
+    const parts = this.#parts;
+    if (on !== undefined) return refuse('a condition on LEFT JOIN UNNEST', undefined);
+    const list = parts.variable();
+    const position = this.#newOrder();
+    const inner = `SELECT *, ${this.#elements(array, below)} AS ${list} FROM (${below.sql})`;
+    const joined = [`${list} AS ${nameOf(element)}`, `arrayEnumerate(${list}) AS ${position}`];
+    const columns: Column[] = [element];
+    if (offset !== undefined) {
+      const index = parts.variable();
+      const offsets = `arrayMap(${index} -> toNullable(toInt64(${index} - 1)), arrayEnumerate(${list}))`;
+      joined.push(`${offsets} AS ${nameOf(offset)}`);
+      columns.push(offset);
+    }
+    const items = [...columns.map(nameOf), position];
+    const passed = Array.from(below.columns.values(), ({ sql }) => sql);
+    const kind = outer ? 'LEFT ARRAY JOIN' : 'ARRAY JOIN';
+    return {
+      sql: `${select([...passed, ...items], { ...below, sql: inner })} ${kind} ${joined.join(', ')}`,
+      columns: new Map([...below.columns, ...named(columns)]),
+      order: [...below.order, ascending(position)],
+    };
+  }
+
+  /** The elements of an array as an Array of ClickHouse. */
+  #elements(array: Expression, below: RelationSql): string {
+    const parts = this.#parts;
+    const expressions = this.#over(below);
+    if (array.op === 'dynamic-field' && array.type.kind === 'ARRAY') {
+      const field = expressions.of({ ...array, type: { kind: 'DYNAMIC' } });
+      return dynamicElements(field, parts);
+    }
+    const value = expressions.of(array);
+    if (array.type.kind === 'DYNAMIC') return dynamicElements(value, parts);
+    return parts.once(value, (list) => `${list}[1]`);
+  }
+
+  #join({ kind, left, right, on }: Of<'join'>): RelationSql {
+    const [one, other] = [this.of(left), this.of(right)];
+    const columns = new Map([...one.columns, ...other.columns]);
+    const order = [...one.order, ...other.order];
+    const items = [
+      ...Array.from(columns.values(), ({ sql }) => sql),
+      ...order.map(({ sql }) => sql),
+    ];
+    const list = items.length === 0 ? '1 AS one' : items.join(', ');
+    const sides = (word: string) =>
+      `SELECT ${list} FROM (${one.sql}) AS l ${word} (${other.sql}) AS r`;
+    if (on === undefined) return { sql: sides('CROSS JOIN'), columns, order };
+    const { equalities, rest } = splitCondition(on, outputIds(left), outputIds(right));
+    const keys = equalities.map((pair) => this.#equality(pair, one, other));
+    const conditions = rest.map((term) => new ExpressionSql(columns, this.#parts).of(term));
+    if (kind === 'inner' || kind === 'cross') {
+      const where = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
+      const join =
+        keys.length === 0 ? sides('CROSS JOIN') : `${sides('INNER JOIN')} ON ${keys.join(' AND ')}`;
+      return { sql: `${join}${where}`, columns, order };
+    }
+    if (keys.length === 0 || conditions.length > 0) {
+      return refuse('an outer join on a condition other than equalities of both sides', undefined);
+    }
+    const word = kind === 'left' ? 'LEFT JOIN' : 'FULL JOIN';
+    return { sql: `${sides(word)} ON ${keys.join(' AND ')}`, columns, order };
+  }
+
+  /** The two sides of an equality in forms that ClickHouse compares, NULL for NULL. */
+  #equality({ left, right }: Equality, one: RelationSql, other: RelationSql): string {
+    for (const { type } of [left, right]) {
+      if (!isScalar(type) || type.kind === 'JSON') {
+        return refuse(`a join on values of type ${typeName(type)}`, undefined);
+      }
+    }
+    return `${this.#over(one).of(left)} = ${this.#over(other).of(right)}`;
+  }
+
+  #union({ inputs, columns }: Of<'union'>): RelationSql {
+    const [input, position] = [this.#newOrder(), this.#newOrder()];
+    const belows = inputs.map((each) => this.of(each));
+    const arrivals = columns.map(({ from }) =>
+      belows.some((below, index) => below.columns.get(from[index]!)?.isArrival === true),
+    );
+    const selects = belows.map((below, index) => {
+      const items = columns.map(({ column, from }, at) => {
+        const source = must(
+          below.columns.get(from[index]!),
+          'a column that is read is given below',
+        );
+        const sql = arrivals[at] && source.isArrival !== true ? NO_ARRIVAL : source.sql;
+        return `${sql} AS ${nameOf(column)}`;
+      });
+      // Keys of several inputs may be of several types: the rows of each are numbered.
+      const by = below.order.map(orderText).join(', ');
+      const number = by === '' ? 'toUInt64(0)' : `row_number() OVER (ORDER BY ${by})`;
+      const order = [`${index} AS ${input}`, `${number} AS ${position}`];
+      return `SELECT ${[...items, ...order].join(', ')} FROM (${below.sql})`;
+    });
+    return {
+      sql: selects.join(' UNION ALL '),
+      columns: new Map(
+        columns.map(({ column }, at) => [
+          column.id,
+          arrivals[at] ? { sql: nameOf(column), isArrival: true } : { sql: nameOf(column) },
+        ]),
+      ),
+      order: [ascending(input), ascending(position)],
+    };
+  }
+
+  #aggregate({ input, keys, aggregates }: Of<'aggregate'>): RelationSql {
+    const below = this.of(input);
+    const parts = this.#parts;
+    const expressions = this.#over(below);
+    // Arguments and keys are columns of a SELECT of their own, since they are named several times.
+    const items: string[] = [];
+    const columnOf = ({ type }: Expression, sql: string): string => {
+      const name = parts.variable();
+      items.push(`${asColumn(sql, type)} AS ${name}`);
+      return name;
+    };
+    const grouped = keys.map(({ column, expression }) => {
+      const name = columnOf(expression, expressions.of(expression));
+      return `${groupKeyOf(name, column.type)} AS ${nameOf(column)}`;
+    });
+    const computed = aggregates.map(({ column, call }) => {
+      const inputs = call.arguments.map((each) => columnOf(each, expressions.of(each)));
+      const sql = aggregateSql({ call, type: column.type, arguments: inputs, parts });
+      return `${asColumn(sql, column.type)} AS ${nameOf(column)}`;
+    });
+    const list = items.length === 0 ? '1 AS one' : items.join(', ');
+    const by = keys.map(({ column }) => nameOf(column)).join(', ');
+    const group = keys.length === 0 ? '' : ` GROUP BY ${by}`;
+    const sql = `SELECT ${[...grouped, ...computed].join(', ')} FROM (SELECT ${list} FROM (${below.sql}))${group}`;
+    const columns = named([...keys, ...aggregates].map(({ column }) => column));
+    // Where nothing else is asked for, groups go by their keys.
+    return this.#ordered(
+      { sql, columns, order: [] },
+      keys.map(({ column }) => ({
+        value: nameOf(column),
+        type: column.type,
+        descending: false,
+        nullsFirst: true,
+      })),
+    );
+  }
+
+  #sort({ input, keys }: Of<'sort'>): RelationSql {
+    const below = this.of(input);
+    const parts = this.#parts;
+    const items: string[] = [];
+    const sorted = keys.map((key) => {
+      const { expression } = key;
+      const passed = expression.op === 'column' ? below.columns.get(expression.id) : undefined;
+      if (passed !== undefined)
+        return { ...key, value: passed.sql, isArrival: passed.isArrival, type: expression.type };
+      const value = parts.variable();
+      items.push(`${asColumn(this.#over(below).of(expression), expression.type)} AS ${value}`);
+      return { ...key, value, type: expression.type };
+    });
+    const sql =
+      items.length === 0 ? below.sql : `SELECT *, ${items.join(', ')} FROM (${below.sql})`;
+    return this.#ordered({ ...below, sql }, sorted);
+  }
+
+  /** The rows in the order of some columns, and where these are equal in the order that they have. */
+  #ordered(below: RelationSql, keys: readonly SortedColumn[]): RelationSql {
+    const items: string[] = [];
+    const order = keys.flatMap(({ value, type, isArrival, descending, nullsFirst }) => {
+      const parts = isArrival ? [value] : sortKeysOf(value, type);
+      return parts.map((part) => {
+        const sql = this.#newOrder();
+        items.push(`${part} AS ${sql}`);
+        return { sql, descending, nullsFirst };
+      });
+    });
+    if (items.length === 0) return below;
+    return {
+      columns: below.columns,
+      sql: `SELECT *, ${items.join(', ')} FROM (${below.sql})`,
+      order: [...order, ...below.order],
+    };
+  }
+
+  #limit({ input, count, offset, per }: Of<'limit'>): RelationSql {
+    const below = this.of(input);
+    if (per !== undefined) return refuse('a limit for each row of the query around it', undefined);
+    const by = below.order.length === 0 ? '' : ` ORDER BY ${below.order.map(orderText).join(', ')}`;
+    const rows = count === undefined ? '' : ` LIMIT ${rowCount(count)}`;
+    const skipped = offset === undefined ? '' : ` OFFSET ${rowCount(offset)}`;
+    return { ...below, sql: `SELECT * FROM (${below.sql})${by}${rows}${skipped}` };
+  }
+
+  #over({ columns }: RelationSql): ExpressionSql {
+    return new ExpressionSql(columns, this.#parts);
+  }
+
+  #newOrder(): string {
+    return `o${this.#orderCount++}`;
+  }
+}
+
+type SortedColumn = {
+  readonly value: string;
+  readonly type: SqlType;
+  readonly isArrival?: true | undefined;
+  readonly descending: boolean;
+  readonly nullsFirst: boolean;
+};
+
+const SCANNED: Readonly<Record<Exclude<ScanField, 'root'>, string>> = {
+  id: 'toNullable(id)',
+  timestamp: 'toNullable(toUnixTimestamp64Micro(timestamp))',
+  event_message: 'event_message',
+  project: 'named_project',
+  arrival: ARRIVAL,
+};
+
+function time(us: number): string {
+  return `fromUnixTimestamp64Micro(${integer(us)}, 'UTC')`;
+}
+
+function nameOf({ id }: Pick<Column, 'id'>): string {
+  return `c${id}`;
+}
+
+function named(columns: readonly Column[]): Map<ColumnId, ColumnSql> {
+  return new Map(columns.map((column) => [column.id, { sql: nameOf(column) }]));
+}
+
+function ascending(sql: string): OrderKey {
+  return { sql, descending: false, nullsFirst: true };
+}
+
+/** Some columns of a relation, and those that it is ordered by. */
+function select(items: readonly string[], below: Pick<RelationSql, 'sql' | 'order'>): string {
+  const all = [...new Set([...items, ...below.order.map(({ sql }) => sql)])];
+  return `SELECT ${all.length === 0 ? '1 AS one' : all.join(', ')} FROM (${below.sql})`;
+}
+
+function rowCount(count: Expression): string {
+  const value = count.op === 'literal' ? count.value : undefined;
+  const isCount = (typeof value === 'number' || typeof value === 'bigint') && value >= 0;
+  return isCount ? String(BigInt(value)) : refuse('this number of rows', undefined);
+}
+
+type Equality = { readonly left: Expression; readonly right: Expression };
+
+/** The terms of a condition that are equalities of an expression over either side, and all others. */
+function splitCondition(
+  on: Expression,
+  leftIds: ReadonlySet<ColumnId>,
+  rightIds: ReadonlySet<ColumnId>,
+): { readonly equalities: readonly Equality[]; readonly rest: readonly Expression[] } {
+  const equalities: Equality[] = [];
+  const rest: Expression[] = [];
+  for (const term of conjunctsOf(on)) {
+    const pair = equalityOf(term, leftIds, rightIds);
+    if (pair === undefined) rest.push(term);
+    else equalities.push(pair);
+  }
+  return { equalities, rest };
+}
+
+function equalityOf(
+  term: Expression,
+  leftIds: ReadonlySet<ColumnId>,
+  rightIds: ReadonlySet<ColumnId>,
+): Equality | undefined {
+  if (term.op !== 'call' || term.name !== '=') return undefined;
+  const [first, second] = term.arguments as [Expression, Expression];
+  const isOver = (expression: Expression, ids: ReadonlySet<ColumnId>) => {
+    const columns = columnsOf(expression);
+    return columns.size > 0 && [...columns].every((id) => ids.has(id));
+  };
+  if (isOver(first, leftIds) && isOver(second, rightIds)) return { left: first, right: second };
+  if (isOver(first, rightIds) && isOver(second, leftIds)) return { left: second, right: first };
+  return undefined;
+}

@@ -1,0 +1,94 @@
+import { must } from '../../../engine/assert.ts';
+import { elementTypeOf, isElement, type SqlType } from '../../../engine/column/type.ts';
+import type { Column } from '../../../engine/plan/expression.ts';
+import type { LogicalPlan } from '../../../engine/plan/logical-plan.ts';
+import { PlanSql } from './plan-sql.ts';
+import { orderText } from './sort-sql.ts';
+import { isScalar } from './sql-type.ts';
+import { type Failure, StatementParts } from './statement-parts.ts';
+
+/** A statement for ClickHouse. Its rows are read by `answerOf`. */
+export type RenderedQuery = {
+  readonly sql: string;
+  /** Texts to be bound to the statement, by the names of its parameters of type String. */
+  readonly parameters: Readonly<Record<string, string>>;
+  /** Settings that the statement needs. */
+  readonly settings: Readonly<Record<string, string | number>>;
+  /** The errors that it may raise, by their numbers. */
+  readonly failures: readonly Failure[];
+  readonly output: readonly Column[];
+};
+
+const SETTINGS: RenderedQuery['settings'] = {
+  // A value that is not wanted is not computed, so that it cannot fail.
+  short_circuit_function_evaluation: 'force_enable',
+  // Conditions are tested in the order of the plan, which may guard one by another.
+  optimize_move_to_prewhere: 0,
+  join_use_nulls: 0,
+  union_default_mode: 'ALL',
+  aggregate_functions_null_for_empty: 0,
+  transform_null_in: 0,
+  group_by_use_nulls: 0,
+  output_format_json_quote_64bit_integers: 1,
+  output_format_json_named_tuples_as_objects: 0,
+};
+
+/**
+ * Renders an optimised plan, whose parameters and clock are folded in. `output` are its columns in the order of the answer.
+ *
+ * @throws QueryError `invalid_sql` for what ClickHouse cannot compute exactly.
+ */
+export function renderQuery(plan: LogicalPlan, output: readonly Column[]): RenderedQuery {
+  const parts = new StatementParts();
+  const { sql, columns, order } = new PlanSql(parts).of(plan);
+  const items = output.map((column, index) => {
+    const { sql: value } = must(columns.get(column.id), 'the plan gives the columns of the answer');
+    return `${shown(value, column.type, parts)} AS a${index}`;
+  });
+  const by = order.length === 0 ? '' : ` ORDER BY ${order.map(orderText).join(', ')}`;
+  const list = items.length === 0 ? '1 AS a0' : items.join(', ');
+  return {
+    sql: `SELECT ${list} FROM (${sql})${by}`,
+    parameters: parts.parameters(),
+    settings: SETTINGS,
+    failures: parts.failures(),
+    output,
+  };
+}
+
+/** A value as texts, in lists where it has parts: the forms that `answerOf` reads. */
+function shown(value: string, type: SqlType, parts: StatementParts): string {
+  switch (type.kind) {
+    case 'STRING':
+    case 'JSON':
+      return value;
+    case 'BYTES':
+      return `hex(${value})`;
+    case 'DYNAMIC':
+      // A record that was not taken out of a list is shown as a list of itself.
+      if (isElement(type)) return value;
+      return parts.once(
+        value,
+        (text) => `if(startsWith(${text}, '{'), concat('[', ${text}, ']'), ${text})`,
+      );
+    case 'NUMBER':
+      return parts.once(
+        value,
+        (number) => `ifNull(toString(${number}.1), concat('f', toString(${number}.2)))`,
+      );
+    case 'ARRAY': {
+      const [list, element] = [parts.variable(), parts.variable()];
+      const inner = shown(element, elementTypeOf(type), parts);
+      return `arrayMap(${list} -> arrayMap(${element} -> ${inner}, ${list}), ${value})`;
+    }
+    case 'STRUCT': {
+      const record = parts.variable();
+      const fields = type.fields.map((field, index) =>
+        shown(`${record}.${index + 1}`, field.type, parts),
+      );
+      return `arrayMap(${record} -> tuple(${fields.join(', ')}), ${value})`;
+    }
+    default:
+      return isScalar(type) ? `toString(${value})` : value;
+  }
+}

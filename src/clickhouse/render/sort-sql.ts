@@ -1,0 +1,87 @@
+import { isNumber, type SqlType, typeName } from '../../../engine/column/type.ts';
+import type { Span } from '../../../engine/query-error.ts';
+import { anyNumber } from './dynamic-sql.ts';
+import { exactKeys } from './number-sql.ts';
+import { refuse } from './refusal.ts';
+import { isNull } from './sql-type.ts';
+
+/** One key of ORDER BY; only the first of a value may be NULL. */
+export type OrderKey = {
+  readonly sql: string;
+  readonly descending: boolean;
+  readonly nullsFirst: boolean;
+};
+
+export function orderText({ sql, descending, nullsFirst }: OrderKey): string {
+  return `${sql} ${descending ? 'DESC' : 'ASC'} NULLS ${nullsFirst ? 'FIRST' : 'LAST'}`;
+}
+
+/** The ranks of kinds among DYNAMIC values. */
+export const RANKS = { truth: 1, number: 2, text: 3, list: 4, record: 5 } as const;
+
+/** The keys that sort values of a type as `compareValues` of the engine does; `value` is a name. */
+export function sortKeysOf(value: string, type: SqlType, span?: Span): readonly string[] {
+  switch (type.kind) {
+    case 'FLOAT64':
+      // NaN is the least number; -0 equals 0.
+      return [
+        `if(isNull(${value}), NULL, NOT isNaN(${value}))`,
+        `if(ifNull(isNaN(${value}), 1), 0, ${value} + 0)`,
+      ];
+    case 'NUMBER':
+      return [`if(${isNull(value, type)}, NULL, toUInt8(1))`, ...exactKeys(value)];
+    case 'DYNAMIC':
+      return dynamicKeys(value);
+    case 'ARRAY':
+    case 'STRUCT':
+    case 'JSON':
+    case 'INTERVAL':
+      return refuse(`an order of values of type ${typeName(type)}`, span);
+    default:
+      return [value];
+  }
+}
+
+function dynamicKeys(value: string): readonly string[] {
+  const isNumeric = `match(${value}, '^[-0-9]')`;
+  const rank = `multiIf(isNull(${value}), NULL, ${value} IN ('true', 'false'), ${RANKS.truth}, ${isNumeric}, ${RANKS.number}, startsWith(${value}, '"'), ${RANKS.text}, startsWith(${value}, '['), ${RANKS.list}, ${RANKS.record})`;
+  const text = `ifNull(multiIf(startsWith(${value}, '"'), JSONExtractString(assumeNotNull(${value})), ${isNumeric}, '', ${value}), '')`;
+  const whole = `toInt128OrNull(assumeNotNull(${value}))`;
+  const near = `if(ifNull(${isNumeric}, 0), ${anyNumber(value)}, 0)`;
+  const rest = `if(ifNull(${isNumeric}, 0), ifNull(${whole} - toInt128(${anyNumber(value)}), 0), 0)`;
+  return [rank, near, rest, text];
+}
+
+/** A value by which GROUP BY and DISTINCT find equal values, NULL among them; `value` is a name. */
+export function groupKeyOf(value: string, type: SqlType, span?: Span): string {
+  switch (type.kind) {
+    case 'FLOAT64':
+      return `if(isNaN(${value}), nan, ${value} + 0)`;
+    case 'NUMBER':
+      return `tuple(${value}.1, ${value}.2 + 0)`;
+    case 'JSON':
+    case 'INTERVAL':
+      return refuse(`groups of values of type ${typeName(type)}`, span);
+    case 'ARRAY':
+      return groupedElements(value, type.element, span);
+    case 'STRUCT':
+      if (type.fields.some((field) => holdsFloats(field.type))) {
+        return refuse(`groups of values of type ${typeName(type)}`, span);
+      }
+      return value;
+    default:
+      return value;
+  }
+}
+
+function groupedElements(value: string, element: SqlType, span: Span | undefined): string {
+  if (holdsFloats(element)) return refuse('groups of arrays of fractions', span);
+  return value;
+}
+
+/** Equal fractions may have several forms, -0 and 0. */
+function holdsFloats(type: SqlType): boolean {
+  if (type.kind === 'ARRAY') return holdsFloats(type.element);
+  if (type.kind === 'STRUCT') return type.fields.some((field) => holdsFloats(field.type));
+  return isNumber(type) && type.kind !== 'INT64';
+}

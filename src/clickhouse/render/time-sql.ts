@@ -1,0 +1,77 @@
+import type { StatementParts } from './statement-parts.ts';
+
+/** Times are microseconds, and days are numbers of days since the epoch: `engine/function/time/calendar.ts`. */
+export const US_PER_DAY = 86_400_000_000;
+
+/** 0001-01-01 and 9999-12-31 23:59:59.999999 UTC. */
+export const TIME_US_MIN = '-62135596800000000';
+export const TIME_US_MAX = '253402300799999999';
+
+/** The day number of a time. */
+export function dayOf(us: string, parts: StatementParts): string {
+  return floorDivide(us, US_PER_DAY, parts);
+}
+
+/** The remainder of floor division. Beside an unsigned divisor ClickHouse takes the number for unsigned, too. */
+export function modulo(value: string, divisor: number): string {
+  return `toInt64(positiveModulo(toInt64(${value}), toInt64(${divisor})))`;
+}
+
+/** Floor division of integers: ClickHouse's own is toward zero. */
+export function floorDivide(value: string, divisor: number, parts: StatementParts): string {
+  return parts.once(
+    value,
+    (number) => `intDiv(${number} - ${modulo(number, divisor)}, toInt64(${divisor}))`,
+  );
+}
+
+type Civil = { readonly year: string; readonly month: string; readonly day: string };
+
+/**
+ * Year, month and day of a day number, handed to `body` as names. The days are counted from 1 March of year 0, so that
+ * leap days end years, in cycles of 400 years: "chrono-Compatible Low-Level Date Algorithms" by H. Hinnant. Days of
+ * the years 0001 to 9999 are positive there.
+ */
+export function civilDate(
+  dayNumber: string,
+  parts: StatementParts,
+  body: (date: Civil) => string,
+): string {
+  return parts.once(`${dayNumber} + 719468`, (days) =>
+    parts.once(`${days} % 146097`, (ofEra) =>
+      parts.once(
+        `intDiv(${ofEra} - intDiv(${ofEra}, 1460) + intDiv(${ofEra}, 36524) - intDiv(${ofEra}, 146096), 365)`,
+        (yearOfEra) =>
+          parts.once(
+            `${ofEra} - (365 * ${yearOfEra} + intDiv(${yearOfEra}, 4) - intDiv(${yearOfEra}, 100))`,
+            (ofYear) =>
+              parts.once(`intDiv(5 * ${ofYear} + 2, 153)`, (shiftedMonth) =>
+                parts.once(
+                  `if(${shiftedMonth} < 10, ${shiftedMonth} + 3, ${shiftedMonth} - 9)`,
+                  (month) =>
+                    body({
+                      year: `(${yearOfEra} + intDiv(${days}, 146097) * 400 + (${month} <= 2))`,
+                      month,
+                      day: `(${ofYear} - intDiv(153 * ${shiftedMonth} + 2, 5) + 1)`,
+                    }),
+                ),
+              ),
+          ),
+      ),
+    ),
+  );
+}
+
+/** The day number of a day of the years 0001 to 9999. */
+export function dayNumber({ year, month, day }: Civil, parts: StatementParts): string {
+  return parts.once(`${year} - (${month} <= 2)`, (shiftedYear) => {
+    const ofYear = `intDiv(153 * (${month} + if(${month} > 2, -3, 9)) + 2, 5) + ${day} - 1`;
+    const leapDays = `intDiv(${shiftedYear}, 4) - intDiv(${shiftedYear}, 100) + intDiv(${shiftedYear}, 400)`;
+    return `(${shiftedYear} * 365 + ${leapDays} + ${ofYear} - 719468)`;
+  });
+}
+
+/** 0 is Sunday. */
+export function dayOfWeek(dayNumber: string): string {
+  return modulo(`${dayNumber} + 4`, 7);
+}

@@ -1,0 +1,61 @@
+/**
+ * The table that holds the events of all sources in ClickHouse. `test/clickhouse/schema.test.ts` makes it, and compares
+ * what is read from it with the embedded engine.
+ *
+ * | column            | value                                                                                   |
+ * |-------------------|-----------------------------------------------------------------------------------------|
+ * | `source`          | name of the source                                                                      |
+ * | `project`         | the project key of the event; empty where it has none, and where it names several       |
+ * | `is_mixed`        | whether it names several projects: then it passes every condition on the project key    |
+ * | `timestamp`       | to the microsecond                                                                      |
+ * | `id`              | as the embedded engine stores it                                                        |
+ * | `event_message`   | NULL where the event has none                                                           |
+ * | `named_project`   | the column `project` of a query: what the event names at the top level, or NULL         |
+ * | `body`            | JSON of the root record: all further keys at the top level, `metadata` among them, as answers show them |
+ * | `is_readable`     | whether ClickHouse can parse `body`: not where it holds a whole number beyond 64 bits, a number beyond doubles, or half a surrogate pair |
+ * | `gateway`, `sequence`, `event` | the order of arrival: which weir took the event in, the sequence of its post in the log there, its position in the post |
+ */
+export type EventRow = {
+  readonly source: string;
+  readonly project: string;
+  readonly is_mixed: boolean;
+  /** Microseconds since the epoch. */
+  readonly timestamp: number | bigint;
+  readonly id: string;
+  readonly event_message: string | null;
+  readonly named_project: string | null;
+  readonly body: string;
+  readonly gateway: string;
+  readonly sequence: number | bigint;
+  readonly event: number;
+};
+
+export const EVENTS_TABLE = 'events';
+
+/**
+ * Batches that ClickHouse remembers in each partition, to leave out those that are sent again. A batch may be sent
+ * again as long as it is in the log of a gateway: this is more than a log holds.
+ */
+const REMEMBERED_BATCHES = 10_000;
+
+/** The statement that makes the table where it is missing. */
+export function eventsTableStatement(): string {
+  return `CREATE TABLE IF NOT EXISTS ${EVENTS_TABLE} (
+  source LowCardinality(String),
+  project String,
+  is_mixed Bool,
+  timestamp DateTime64(6, 'UTC') CODEC(Delta, ZSTD),
+  id String,
+  event_message Nullable(String) CODEC(ZSTD(3)),
+  named_project Nullable(String) CODEC(ZSTD(3)),
+  body String CODEC(ZSTD(3)),
+  is_readable Bool MATERIALIZED isValidJSON(body) AND isValidJSON(JSONExtractRaw(body)),
+  gateway LowCardinality(String),
+  sequence UInt64,
+  event UInt32
+)
+ENGINE = MergeTree
+PARTITION BY toDate(timestamp)
+ORDER BY (source, project, timestamp, gateway, sequence, event)
+SETTINGS non_replicated_deduplication_window = ${REMEMBERED_BATCHES}`;
+}

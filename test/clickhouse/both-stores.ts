@@ -1,0 +1,210 @@
+import { must } from '../../engine/assert.ts';
+import type { Batch } from '../../engine/column/batch.ts';
+import {
+  MIXED_PROJECTS,
+  NO_STRING,
+  referenceLength,
+  referenceOffset,
+} from '../../engine/column/batch.ts';
+import { JsonBuffer } from '../../engine/column/json-buffer.ts';
+import { OpenSegment } from '../../engine/column/open-segment.ts';
+import type { Segment } from '../../engine/column/segment.ts';
+import { readSegment } from '../../engine/column/segment-reader.ts';
+import type { SourceSchema } from '../../engine/column/snapshot.ts';
+import type { Nested, SqlValue } from '../../engine/column/value.ts';
+import { valueAt } from '../../engine/column/vector.ts';
+import { decodeWtf8 } from '../../engine/column/wtf8.ts';
+import { nestedText } from '../../engine/function/json/json-text.ts';
+import { formatDatetime } from '../../engine/function/time/timestamp-text.ts';
+import { executeQuery } from '../../engine/plan/execute.ts';
+import type { Column, Expression } from '../../engine/plan/expression.ts';
+import type { BoundQuery, LogicalPlan } from '../../engine/plan/logical-plan.ts';
+import { optimize, PASSES, type Pass } from '../../engine/plan/optimize/optimize.ts';
+import { rewriteExpressions } from '../../engine/plan/optimize/plan-walk.ts';
+import { physicalPlanOf, scansOf } from '../../engine/plan/physical-plan.ts';
+import { EVERYTHING } from '../../engine/plan/reach.ts';
+import { RowWriter } from '../../engine/plan/row-writer.ts';
+import { QueryError } from '../../engine/query-error.ts';
+import { admitEvents, refusalSentences } from '../../ingest/admission.ts';
+import { MemoryPool } from '../../ingest/memory-pool.ts';
+import { decodeBody } from '../../ingest/post-body.ts';
+import { randomUuids } from '../../ingest/random-id.ts';
+import type { Source } from '../../ingest/source.ts';
+import { type Cell, rowJson } from '../../src/clickhouse/render/answer.ts';
+import { renderQuery } from '../../src/clickhouse/render/query-sql.ts';
+import { findFailure } from '../../src/clickhouse/render/statement-parts.ts';
+import { EVENTS_TABLE, type EventRow, eventsTableStatement } from '../../src/clickhouse/schema.ts';
+import { canonicalText, parseExact } from '../support/exact-json.ts';
+import { ChdbUnderTest } from './chdb.ts';
+
+const RETENTION_US = 90 * 86_400_000_000;
+
+/** Readers are kept by the segment's id, so none may come twice in a process. */
+const SEGMENT_ID_MIN = 5_000_000;
+
+/** An answer of one of the stores: its rows as canonical JSON, or the code of an error. */
+export type StoreAnswer =
+  | { readonly rows: readonly string[] }
+  | { readonly error: string; readonly message: string };
+
+/** The values that a call brings. */
+export type Call = {
+  readonly parameters: ReadonlyMap<string, SqlValue>;
+  readonly nowUs: number;
+  readonly rowsMax: number;
+};
+
+/** The same events in the embedded engine and in ClickHouse. */
+export class BothStores {
+  readonly sources: readonly SourceSchema[];
+  readonly clickHouse: ChdbUnderTest;
+  readonly #segments = new Map<string, OpenSegment>();
+  readonly #pool = new MemoryPool();
+  readonly #randomId = randomUuids();
+  #postCount = 0;
+
+  constructor(sources: readonly SourceSchema[]) {
+    this.sources = sources;
+    this.clickHouse = ChdbUnderTest.start();
+    this.clickHouse.run(eventsTableStatement());
+    for (const [index, { name }] of sources.entries()) {
+      this.#segments.set(name, new OpenSegment({ id: SEGMENT_ID_MIN + index, arrivalBase: 0 }));
+    }
+  }
+
+  /** Takes a post in as the service does: JSON objects in a list. */
+  async post(source: Source, text: string, nowUs: number): Promise<void> {
+    const memory = this.#pool.lend();
+    const body = await decodeBody([Buffer.from(text)], 'json', memory);
+    const options = { source, nowUs, retentionUs: RETENTION_US, randomId: this.#randomId };
+    const { batch, refusals } = await admitEvents(body, options);
+    const sentences = refusalSentences(refusals);
+    if (sentences.length > 0) throw new Error(`events were refused: ${sentences.join('; ')}`);
+    await this.add(source.name, batch);
+    memory.end();
+  }
+
+  async add(source: string, batch: Batch): Promise<void> {
+    const segment = must(this.#segments.get(source));
+    const start = segment.handle().rowCount;
+    segment.append(batch, 0, batch.rowCount);
+    segment.publish();
+    const rows = rowsOf(readSegment(segment.handle()), { batch, start });
+    const sequence = this.#postCount++;
+    const lines = rows.map((row, event) => {
+      const timestamp = formatDatetime(row.timestamp);
+      return JSON.stringify({ ...row, source, timestamp, gateway: 'test', sequence, event });
+    });
+    await this.clickHouse.insert(EVENTS_TABLE, lines);
+  }
+
+  optimized(query: BoundQuery, call: Call): LogicalPlan {
+    return optimize(query, { ...call, sources: this.sources });
+  }
+
+  /** A plan whose constants are left for the store to compute: only parameters and the clock are put in. */
+  unfolded(query: BoundQuery, call: Call): LogicalPlan {
+    const settle: Pass = {
+      name: 'settle',
+      apply: (plan) => rewriteExpressions(plan, (expression) => settled(expression, call)),
+    };
+    const passes = PASSES.filter(({ name }) => !FOLDING.has(name));
+    return optimize(query, { ...call, sources: this.sources }, [settle, ...passes]);
+  }
+
+  fromEngine(plan: LogicalPlan, output: readonly Column[]): StoreAnswer {
+    return answerOf(() => {
+      const physical = physicalPlanOf(plan, EVERYTHING);
+      const writer = new RowWriter(output, physical, new JsonBuffer());
+      const segments = scansOf(physical).map(({ source, projectKey }) => [
+        readSegment(must(this.#segments.get(source)).handle(projectKey)),
+      ]);
+      executeQuery(physical, { segments, checkpoint: () => {} }, writer);
+      const rows = parseExact(Buffer.from(writer.finish().json).toString());
+      return (rows as readonly (typeof rows)[]).map(canonicalText);
+    });
+  }
+
+  /** Throws the QueryError of what is refused. */
+  fromClickHouse(plan: LogicalPlan, output: readonly Column[]): StoreAnswer {
+    const { sql, parameters, settings, failures } = renderQuery(plan, output);
+    const list = Object.entries(settings).map(([name, value]) =>
+      typeof value === 'number' ? `${name} = ${value}` : `${name} = '${value}'`,
+    );
+    return answerOf(() => {
+      try {
+        const cells = this.clickHouse.rows<readonly Cell[]>(
+          `${sql} SETTINGS ${list.join(', ')}`,
+          parameters,
+        );
+        return cells.map((row) => canonicalText(parseExact(rowJson(row, output))));
+      } catch (error) {
+        const failure = findFailure((error as Error).message, failures);
+        if (failure !== undefined) throw new QueryError(failure.code, failure.message);
+        throw error;
+      }
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.clickHouse.close();
+  }
+}
+
+/** The passes that compute what needs no event. */
+const FOLDING: ReadonlySet<string> = new Set([
+  'fold',
+  'constant relations',
+  'fold what that made constant',
+]);
+
+function settled(expression: Expression, { parameters, nowUs }: Call): Expression {
+  const { type } = expression;
+  if (expression.op === 'now') return { op: 'literal', type, value: nowUs };
+  if (expression.op !== 'parameter') return expression;
+  return { op: 'literal', type, value: parameters.get(expression.name.toLowerCase()) ?? null };
+}
+
+function answerOf(rows: () => readonly string[]): StoreAnswer {
+  try {
+    return { rows: rows() };
+  } catch (error) {
+    if (error instanceof QueryError) return { error: error.code, message: error.message };
+    throw error;
+  }
+}
+
+type StoredRow = Omit<EventRow, 'source' | 'gateway' | 'sequence' | 'event'>;
+
+/** The rows that a batch has become in a segment. */
+function rowsOf(
+  segment: Segment,
+  { batch, start }: { readonly batch: Batch; readonly start: number },
+): readonly StoredRow[] {
+  const count = batch.rowCount;
+  const rows = Int32Array.from({ length: count }, (_, row) => start + row);
+  const columns = {
+    ids: segment.ids(rows, count),
+    timestamps: segment.timestamps(rows, count),
+    messages: segment.messages(rows, count),
+    projects: segment.projects(rows, count),
+    roots: segment.roots(rows, count),
+  };
+  return Array.from(rows, (_, index) => {
+    const key = batch.projectKeys[index]!;
+    return {
+      project: key === NO_STRING || key === MIXED_PROJECTS ? '' : textAt(batch, key),
+      is_mixed: key === MIXED_PROJECTS,
+      timestamp: valueAt(columns.timestamps, index) as number,
+      id: valueAt(columns.ids, index) as string,
+      event_message: valueAt(columns.messages, index) as string | null,
+      named_project: valueAt(columns.projects, index) as string | null,
+      body: nestedText(valueAt(columns.roots, index) as Nested),
+    };
+  });
+}
+
+function textAt({ bytes }: Batch, reference: number): string {
+  const offset = referenceOffset(reference);
+  return decodeWtf8(bytes, offset, offset + referenceLength(reference));
+}

@@ -1,0 +1,80 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathInRepository } from '../support/source-files.ts';
+
+/** What is used of `chdb`, ClickHouse in this process, which is installed below this folder only. */
+type Package = {
+  readonly Session: new (
+    folder: string,
+    options: { readonly connectionArgs: readonly string[] },
+  ) => Session;
+  drainPending(): Promise<void>;
+};
+
+type Session = {
+  query(sql: string, format?: string): string;
+  queryBind(sql: string, parameters: Readonly<Record<string, string>>, format?: string): string;
+  insert(options: {
+    readonly table: string;
+    readonly values: Buffer;
+    readonly format: string;
+  }): Promise<unknown>;
+  close(): void;
+};
+
+/** Why the tests are left out; `false` where chDB is installed. */
+export function missingChdb(): string | false {
+  const isInstalled = existsSync(pathInRepository('test/clickhouse/node_modules/chdb'));
+  return isInstalled ? false : 'run npm ci --ignore-scripts --prefix test/clickhouse';
+}
+
+/** Threads of a query: tests run beside each other. */
+const THREADS = 2;
+
+/** A database of its own in a folder that goes with it. A process has one at a time. */
+export class ChdbUnderTest {
+  readonly #package: Package;
+  readonly #session: Session;
+  readonly #folder: string;
+
+  private constructor(chdb: Package, session: Session, folder: string) {
+    this.#package = chdb;
+    this.#session = session;
+    this.#folder = folder;
+  }
+
+  static start(): ChdbUnderTest {
+    const load = createRequire(pathInRepository('test/clickhouse/package.json'));
+    const chdb = load('chdb') as Package;
+    const folder = mkdtempSync(join(tmpdir(), 'weir-chdb-'));
+    const session = new chdb.Session(folder, { connectionArgs: [`--max_threads=${THREADS}`] });
+    session.query('CREATE DATABASE weir ENGINE = Atomic');
+    session.query('USE weir');
+    return new ChdbUnderTest(chdb, session, folder);
+  }
+
+  run(sql: string): void {
+    this.#session.query(sql);
+  }
+
+  /** The rows as lists of texts. Texts are bound to the parameters of the statement. */
+  rows<Row>(sql: string, parameters: Readonly<Record<string, string>> = {}): readonly Row[] {
+    const lines = this.#session.queryBind(sql, parameters, 'JSONCompactEachRow').split('\n');
+    return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as Row);
+  }
+
+  /** Rows as JSON objects, one to a line. */
+  async insert(table: string, lines: readonly string[]): Promise<void> {
+    if (lines.length === 0) return;
+    const values = Buffer.from(`${lines.join('\n')}\n`);
+    await this.#session.insert({ table: `weir.${table}`, values, format: 'JSONEachRow' });
+  }
+
+  async close(): Promise<void> {
+    this.#session.close();
+    await this.#package.drainPending();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,109 @@
+// In a process of its own: chDB has one folder open at a time.
+import { deepEqual, equal } from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { after, before, test } from 'node:test';
+import { bindQuery } from '../../engine/plan/bind-query.ts';
+import { QueryError } from '../../engine/query-error.ts';
+import { parseQuery } from '../../engine/sql/parser.ts';
+import { renderedAggregateNames } from '../../src/clickhouse/render/aggregate-sql.ts';
+import { renderedFunctionNames } from '../../src/clickhouse/render/functions/registry.ts';
+import { batchOf } from '../column/batch-of.ts';
+import { type ConformanceCase, readCases } from '../conformance/case-file.ts';
+import { NOT_RECORDED } from '../conformance/conformance-page.ts';
+import { DATA_TABLES, NOW_US } from '../conformance/data-tables.ts';
+import { readText } from '../support/source-files.ts';
+import { BothStores, type StoreAnswer } from './both-stores.ts';
+import { missingChdb } from './chdb.ts';
+import { type Outcome, supportPage } from './support-page.ts';
+
+const skip = missingChdb();
+const PAGE = 'test/clickhouse/SUPPORT.md';
+const ROWS_MAX = 100_000;
+
+/** Functions that the cases call only beside others that are refused. */
+const MORE_CASES: readonly ConformanceCase[] = [
+  ['octet_length', "SELECT OCTET_LENGTH(x) AS x FROM UNNEST(['añb', '', NULL]) AS x"],
+].map(([tag, sql]) => ({ place: 'here', tags: [tag!], sql: sql!, parameters: [] }));
+
+const CASES = [...readCases(), ...MORE_CASES];
+
+let stores: BothStores;
+
+before(async () => {
+  if (skip !== false) return;
+  stores = new BothStores(DATA_TABLES.map(({ name }) => ({ name, projectPath: ['project'] })));
+  for (const { name, events } of DATA_TABLES) await stores.add(name, batchOf(events));
+});
+
+after(() => stores?.close());
+
+/** What becomes of a case; `undefined` where the embedded engine refuses it before it runs. */
+function outcomeOf({ sql, parameters, place }: ConformanceCase): Outcome | undefined {
+  const call = {
+    parameters: new Map(parameters.map(({ name, value }) => [name.toLowerCase(), value] as const)),
+    nowUs: NOW_US,
+    rowsMax: ROWS_MAX,
+  };
+  const bound = orRefused(() =>
+    bindQuery(parseQuery(sql), { sources: stores.sources, parameters }),
+  );
+  if (bound instanceof QueryError) return undefined;
+  const plan = orRefused(() => stores.unfolded(bound, call));
+  if (plan instanceof QueryError) return undefined;
+  const engine = stores.fromEngine(plan, bound.output);
+  try {
+    const clickHouse = stores.fromClickHouse(plan, bound.output);
+    if (sameAnswers(clickHouse, engine)) return { kind: 'same' };
+    const shown = [clickHouse, engine].map((answer) => JSON.stringify(answer).slice(0, 400));
+    return { kind: 'differs', reason: `${place}: ${sql}\n  ${shown.join('\n  ')}` };
+  } catch (error) {
+    const { message } = error as Error;
+    if (error instanceof QueryError) return { kind: 'refused', reason: message };
+    return { kind: 'differs', reason: `${place}: ${sql}\n  ${message.slice(0, 400)}` };
+  }
+}
+
+function orRefused<T>(work: () => T): T | QueryError {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof QueryError) return error;
+    throw error;
+  }
+}
+
+/** Messages may differ, for ClickHouse does not tell the values. */
+function sameAnswers(one: StoreAnswer, other: StoreAnswer): boolean {
+  if ('error' in one || 'error' in other) {
+    return 'error' in one && 'error' in other && one.error === other.error;
+  }
+  return one.rows.length === other.rows.length && one.rows.every((row, i) => row === other.rows[i]);
+}
+
+/**
+ * Sums of fractions: the embedded engine rounds the exact sum once, and ClickHouse rounds at each step, by Kahan's
+ * algorithm. They differ in the last digits, and in more where values cancel each other out.
+ */
+const INEXACT: ReadonlySet<string> = new Set([
+  'SELECT SUM(x) AS s FROM UNNEST([1e16, 1, -1e16]) AS x',
+]);
+
+test('a conformance case has the same answer in both stores, or is refused', { skip }, () => {
+  const outcomes = CASES.map((each) => [each, outcomeOf(each)] as const);
+  const page = supportPage(outcomes);
+  if (process.env['WEIR_UPDATE_GOLDEN'] === '1') writeFileSync(PAGE, page);
+  const differing = outcomes.flatMap(([{ sql }, outcome]) =>
+    outcome?.kind === 'differs' && !INEXACT.has(sql) ? [outcome.reason] : [],
+  );
+  deepEqual(differing, []);
+  const shown = new Set(
+    outcomes.flatMap(([{ tags }, outcome]) => (outcome?.kind === 'same' ? tags : [])),
+  );
+  const rendered = [...renderedFunctionNames(), ...renderedAggregateNames()];
+  deepEqual(
+    rendered.filter((name) => !shown.has(name) && !NOT_RECORDED.has(name)),
+    [],
+    'each function that is rendered has a case with the same answer',
+  );
+  equal(readText(PAGE), page);
+});
