@@ -547,6 +547,12 @@ export const EXPLORE_BUCKETS_MAX = 1_000;
 /** Bars of a histogram and of its series: some more buckets than were asked for, and 12 series in each. */
 export const EXPLORE_HISTOGRAM_ROWS_MAX = 50_000;
 
+/**
+ * The most bytes of rows in one line of an explore answer, unless a single row has more: a browser parses a line at once,
+ * and nothing else runs meanwhile. Most pages of rows are one line.
+ */
+export const EXPLORE_ROWS_LINE_BYTES = 262_144;
+
 /** The most characters of a condition beside a search. */
 export const EXPLORE_WHERE_LENGTH_MAX = 16_384;
 

@@ -2,7 +2,7 @@ import type { Source } from '../../ingest/source.ts';
 import { type ErrorCode, ServiceError } from '../errors.ts';
 import { DOWNLOAD_PAGE_BYTES, DOWNLOAD_PAGE_ROWS } from '../limits.ts';
 import type { ExploreRequest } from './explore-request.ts';
-import { type ExploredRows, takeRows } from './explore-rows.ts';
+import { type ExploredRows, joinRows, takeRows } from './explore-rows.ts';
 import { type ExploredEvents, formatList, type ListStart } from './explore-sql.ts';
 import { type ExploreTools, findWalkedEvents } from './explorer.ts';
 
@@ -39,13 +39,13 @@ export async function* walkEvents(
       limit = Math.ceil(limit / 2);
       continue;
     }
-    const { rows, lostDays } = page;
-    if (rows.json.length < DOWNLOAD_PAGE_BYTES) limit = Math.min(2 * limit, DOWNLOAD_PAGE_ROWS);
-    rowCount += rows.rowCount;
-    const { next } = rows;
+    const { rows, next, lostDays } = page;
+    const json = joinRows(rows);
+    if (json.length < DOWNLOAD_PAGE_BYTES) limit = Math.min(2 * limit, DOWNLOAD_PAGE_ROWS);
+    rowCount += rows.length;
     const doneUs = next === undefined ? window.fromUs : next.timestampUs;
     const share = (window.toUs - doneUs) / (window.toUs - window.fromUs);
-    yield { json: rows.json, rowCount, share, lostDays };
+    yield { json, rowCount, share, lostDays };
     if (next === undefined) return;
     start = { direction: 'before', cursor: next };
   }
@@ -65,13 +65,13 @@ type Page = {
 async function readPage(
   { events, window, start, limit }: Page,
   { run }: ExploreTools,
-): Promise<{ rows: ExploredRows; lostDays: readonly number[] } | 'too large'> {
+): Promise<(ExploredRows & { lostDays: readonly number[] }) | 'too large'> {
   const sql = formatList(events, window, { start, limit });
   try {
     const answer = await run(sql, { rowsMax: limit + (start?.cursor.seenCount ?? 0) });
     try {
-      const rows = await takeRows(answer.json, { start, limit });
-      return { rows, lostDays: answer.lostDays };
+      const taken = await takeRows(answer.json, { start, limit });
+      return { ...taken, lostDays: answer.lostDays };
     } finally {
       answer.release();
     }

@@ -6,9 +6,8 @@ import type { ListStart } from './explore-sql.ts';
 
 /** The rows of an answer, and where the list goes on. */
 export type ExploredRows = {
-  /** A JSON list, in memory of its own. */
-  readonly json: Uint8Array;
-  readonly rowCount: number;
+  /** Each in JSON, in memory that is not the engine's. */
+  readonly rows: readonly Uint8Array[];
   /** Absent if there are no more rows. */
   readonly next: ExploreCursor | undefined;
 };
@@ -33,13 +32,38 @@ export async function takeRows(
   if (isAfter) keys.reverse();
   const seenCount = start === undefined ? 0 : countSeen(keys, start.cursor);
   const taken = isAfter ? lines.slice(0, lines.length - seenCount) : lines.slice(seenCount);
-  const rowCount = taken.length;
   const last = keys.at(-1);
-  const isFull = rowCount >= limit && last !== undefined;
+  const isFull = taken.length >= limit && last !== undefined;
   const next = isFull ? { ...last, seenCount: countLast(keys) } : undefined;
-  // A copy: the engine writes over its memory once the answer is released, and lines are sent later.
-  return { json: seenCount === 0 ? Buffer.from(json) : joinRows(taken), rowCount, next };
+  return { rows: taken, next };
 }
+
+/** Joins rows to a JSON list. */
+export function joinRows(rows: readonly Uint8Array[]): Buffer {
+  const parts = rows.flatMap((row, index) => (index === 0 ? [row] : [COMMA, row]));
+  return Buffer.concat([OPEN, ...parts, CLOSE]);
+}
+
+/** Joins rows to JSON lists of at most `bytesMax`, or of a single row that has more. There is at least one list. */
+export function* joinInLists(rows: readonly Uint8Array[], bytesMax: number): Generator<Buffer> {
+  let start = 0;
+  let bytes = OPEN.length;
+  for (let row = 0; row < rows.length; row++) {
+    // With the comma or the bracket that follows.
+    const rowBytes = rows[row]!.length + 1;
+    if (row > start && bytes + rowBytes > bytesMax) {
+      yield joinRows(rows.slice(start, row));
+      start = row;
+      bytes = OPEN.length;
+    }
+    bytes += rowBytes;
+  }
+  yield joinRows(rows.slice(start));
+}
+
+const OPEN = Buffer.from('[');
+const COMMA = Buffer.from(',');
+const CLOSE = Buffer.from(']');
 
 type RowKey = Pick<ExploreCursor, 'timestampUs' | 'id'>;
 
@@ -77,12 +101,3 @@ function countLast(keys: readonly RowKey[]): number {
 function isSame(left: RowKey | undefined, right: RowKey): boolean {
   return left?.timestampUs === right.timestampUs && left.id === right.id;
 }
-
-function joinRows(lines: readonly Buffer[]): Buffer {
-  const parts = lines.flatMap((line, index) => (index === 0 ? [line] : [COMMA, line]));
-  return Buffer.concat([OPEN, ...parts, CLOSE]);
-}
-
-const OPEN = Buffer.from('[');
-const COMMA = Buffer.from(',');
-const CLOSE = Buffer.from(']');

@@ -1,11 +1,16 @@
+import { must } from '../../engine/assert.ts';
 import type { QueryAnswer } from '../../engine/engine.ts';
 import type { HeldSnapshot, SnapshotScope } from '../../engine/pool/held-snapshot.ts';
 import type { Source } from '../../ingest/source.ts';
 import { ServiceError } from '../errors.ts';
-import { EXPLORE_HISTOGRAM_ROWS_MAX, EXPLORE_WHERE_LENGTH_MAX } from '../limits.ts';
+import {
+  EXPLORE_HISTOGRAM_ROWS_MAX,
+  EXPLORE_ROWS_LINE_BYTES,
+  EXPLORE_WHERE_LENGTH_MAX,
+} from '../limits.ts';
 import { formatCursor } from './explore-cursor.ts';
 import type { ExploreRequest } from './explore-request.ts';
-import { takeRows } from './explore-rows.ts';
+import { type ExploredRows, joinInLists, takeRows } from './explore-rows.ts';
 import {
   checkCondition,
   type ExploredEvents,
@@ -164,27 +169,31 @@ class Exploration {
     };
     yield [JSON.stringify({ type: 'query', ...texts, ...bounds })];
 
-    let rowCount = 0;
-    for await (const { line, count } of this.#list(listSql)) {
-      rowCount = count;
-      yield line;
-    }
+    const rowCount = yield* this.#list(listSql);
     if (histogram !== undefined) yield* this.#count(histogram);
     const isOlderWanted = rowCount === 0 && start === undefined;
     const older = isOlderWanted ? await this.#findOlder(events) : null;
     yield [JSON.stringify({ type: 'end', older, lost_days: [...this.#lostDays].sort() })];
   }
 
-  async *#list(
-    sql: string,
-  ): AsyncGenerator<{ readonly line: ExploreLine; readonly count: number }> {
+  /** The rows in lines, of which the last says where the list goes on. It returns how many there are. */
+  async *#list(sql: string): AsyncGenerator<ExploreLine, number> {
+    const { rows, next } = await this.#readRows(sql);
+    let last: Buffer | undefined;
+    for (const list of joinInLists(rows, EXPLORE_ROWS_LINE_BYTES)) {
+      if (last !== undefined) yield ['{"type":"rows","rows":', last, '}'];
+      last = list;
+    }
+    const nextText = JSON.stringify(next === undefined ? null : formatCursor(next));
+    yield ['{"type":"rows","rows":', must(last), `,"next":${nextText}}`];
+    return rows.length;
+  }
+
+  async #readRows(sql: string): Promise<ExploredRows> {
     const { limit, start } = this.#request;
     const answer = await this.#run(sql, limit + (start?.cursor.seenCount ?? 0));
     try {
-      const { json, rowCount, next } = await takeRows(answer.json, { start, limit });
-      const nextText = JSON.stringify(next === undefined ? null : formatCursor(next));
-      const line = ['{"type":"rows","rows":', json, `,"next":${nextText}}`];
-      yield { line, count: rowCount };
+      return await takeRows(answer.json, { start, limit });
     } finally {
       answer.release();
     }

@@ -7,6 +7,7 @@ import type { HeldSnapshot } from '../../../engine/pool/held-snapshot.ts';
 import { parseExploreRequest } from '../../../src/explore/explore-request.ts';
 import { type ExploreTools, explore } from '../../../src/explore/explorer.ts';
 import { toKnownField } from '../../../src/explore/field-path.ts';
+import { EXPLORE_ROWS_LINE_BYTES } from '../../../src/limits.ts';
 import { runsOf } from '../../support/budget.ts';
 import { EventBackend, NOW_US } from './event-backend.ts';
 
@@ -57,7 +58,11 @@ async function ask(body: Readonly<Record<string, unknown>>, use = tools()): Prom
 type Row = { readonly id: string; readonly timestamp: number };
 
 function rowsOf(lines: readonly Line[]): { rows: Row[]; next: string | null } {
-  return must(lines.find(({ type }) => type === 'rows')) as never;
+  const ofRows = lines.filter(({ type }) => type === 'rows');
+  return {
+    rows: ofRows.flatMap(({ rows }) => rows as Row[]),
+    next: must(ofRows.at(-1))['next'] as string | null,
+  };
 }
 
 type Bucket = { start: number; series: string | null; is_other?: boolean; count: number };
@@ -103,6 +108,29 @@ test('an empty list says when the newest event before the window was', async () 
   await store.post(source, [{ id: 'a', timestamp: NOW_US - 7_200_000_000, event_message: 'x' }]);
   const end = async (search: string) => (await ask({ source, search })).at(-1)!['older'];
   deepEqual([await end('x'), await end('y')], [NOW_US - 7_200_000_000, null]);
+});
+
+test('many bytes of rows come in several lines, of which the last says where the list goes on', async () => {
+  const source = SOURCES[used++]!;
+  // Two rows of the first length are a line, and one of the second length is.
+  const lengths = [0.4, 0.4, 0.4, 0.1, 1.5, 0.1, 0.1];
+  await store.post(
+    source,
+    lengths.map((length, index) => ({
+      id: `${index}`,
+      timestamp: NOW_US - index,
+      event_message: 'x'.repeat(length * EXPLORE_ROWS_LINE_BYTES),
+    })),
+  );
+  const ofRows = (await ask({ source, limit: 7 })).filter(({ type }) => type === 'rows');
+  const ids = ofRows.map(({ rows }) => (rows as Row[]).map(({ id }) => id).join(''));
+  deepEqual(ids, ['01', '23', '4', '56']);
+  deepEqual(
+    ofRows.map((line) => typeof line['next']),
+    ['undefined', 'undefined', 'undefined', 'string'],
+  );
+  const rest = await ask({ source, before: ofRows.at(-1)!['next'] });
+  deepEqual(rowsOf(rest), { rows: [], next: null });
 });
 
 test('a project is asked for by the rule of its source', async () => {

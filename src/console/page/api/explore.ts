@@ -51,7 +51,12 @@ export type Bucket = {
 
 type ExploreLine =
   | ({ readonly type: 'query' } & ExploreQuery)
-  | { readonly type: 'rows'; readonly rows: readonly LogEvent[]; readonly next: string | null }
+  | {
+      readonly type: 'rows';
+      readonly rows: readonly LogEvent[];
+      /** Absent where another line of rows follows. */
+      readonly next?: string | null;
+    }
   | {
       readonly type: 'series';
       readonly series: readonly string[];

@@ -92,8 +92,8 @@ export class EventList {
     for await (const line of explore({ ...this.#request, limit: ROWS_FIRST }, this.#signal)) {
       if (line.type === 'query') this.query.value = line;
       else if (line.type === 'rows') {
-        this.events.value = line.rows;
-        this.#goOn({ older: line.next });
+        this.events.value = [...(this.events.peek() ?? []), ...line.rows];
+        if (line.next !== undefined) this.#goOn({ older: line.next });
       } else if (line.type === 'series') {
         this.query.value = { ...this.query.peek()!, histogram_sql: line.histogram_sql };
       } else if (line.type === 'buckets') {
@@ -128,15 +128,19 @@ export class EventList {
     more: Partial<ExploreRequest>,
   ): Promise<{ readonly rows: readonly LogEvent[]; readonly next: string | null }> {
     const { from, to, by, ...request } = this.#request;
-    let page: { readonly rows: readonly LogEvent[]; readonly next: string | null } | undefined;
+    const rows: LogEvent[] = [];
+    let next: string | null | undefined;
     const asked = { ...request, ...more, histogram: false };
     for await (const line of explore(asked, this.#signal)) {
       if (line.type === 'query' && more.before !== undefined) this.query.value ??= line;
-      if (line.type === 'rows') page = line;
+      if (line.type === 'rows') {
+        rows.push(...line.rows);
+        next = line.next;
+      }
       if (line.type === 'error') throw new ApiError(200, line.error);
     }
-    if (page === undefined) throw new ApiError(200, { message: 'the answer has no rows' });
-    return page;
+    if (next === undefined) throw new ApiError(200, { message: 'the answer has no rows' });
+    return { rows, next };
   }
 
   /** The window of the first answer: what is relative to now would be another one by now. */

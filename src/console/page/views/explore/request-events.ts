@@ -62,7 +62,8 @@ export class RequestEvents {
         if (line.type === 'error') throw new ApiError(200, line.error);
         if (line.type !== 'rows') continue;
         this.#add(line.rows.map((row) => ({ ...row, source })));
-        if (line.next !== null) this.cutSources.value = [...this.cutSources.peek(), source];
+        if (typeof line.next === 'string')
+          this.cutSources.value = [...this.cutSources.peek(), source];
       }
     } catch (error) {
       if (this.#stopped.signal.aborted) return;
