@@ -4,7 +4,7 @@ import { writeJsonText } from './json-text.ts';
 import type { JsonWriter } from './json-writer.ts';
 // biome-ignore lint/suspicious/noImportCycles: a skeleton compiles templates that walk through it.
 import { endOfNode, type Skeletons } from './skeleton.ts';
-import type { SlotStore } from './slot-store.ts';
+import type { WrittenSlots } from './slot-store.ts';
 import {
   EMPTY_LIST,
   FALSE_KIND,
@@ -47,7 +47,7 @@ let sharedBytes = 0;
  * first slot.
  */
 export function compileTemplate(
-  segment: { readonly skeletons: Skeletons; readonly store: SlotStore },
+  segment: { readonly skeletons: Skeletons; readonly store: WrittenSlots },
   node: number,
   place: number,
 ): JsonTemplate {
@@ -75,7 +75,7 @@ export function templateSize({ text, kinds }: JsonTemplate): number {
 /** Writes one row by its template, the first of whose slots is at `place`. */
 export function writeTemplate(
   template: JsonTemplate,
-  store: SlotStore,
+  store: WrittenSlots,
   row: number,
   place: number,
   out: JsonWriter,
@@ -93,7 +93,7 @@ export function writeTemplate(
 
 /** Writes one slot. */
 export function writeSlot(
-  store: SlotStore,
+  store: WrittenSlots,
   kind: number,
   row: number,
   place: number,
@@ -116,12 +116,12 @@ class TemplateCompiler {
   readonly #kinds: number[] = [];
   readonly #slots: number[] = [];
   readonly #skeletons: Skeletons;
-  readonly #store: SlotStore;
+  readonly #store: WrittenSlots;
   readonly #place: number;
   #slotCount = 0;
 
   /** `place`: of the first slot. */
-  constructor(skeletons: Skeletons, store: SlotStore, place: number) {
+  constructor(skeletons: Skeletons, store: WrittenSlots, place: number) {
     this.#skeletons = skeletons;
     this.#store = store;
     this.#place = place;

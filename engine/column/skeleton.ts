@@ -4,7 +4,7 @@ import { compileTemplate, type JsonTemplate, templateSize } from './json-templat
 import { KeyPattern } from './key-pattern.ts';
 import { NodeMap } from './node-map.ts';
 import { RowTexts } from './row-texts.ts';
-import type { SlotStore } from './slot-store.ts';
+import type { WrittenSlots } from './slot-store.ts';
 import {
   JSON_TEXT,
   KIND_BITS,
@@ -96,7 +96,7 @@ export class Skeletons {
   }
 
   /** How the record or list at `node` is written as JSON; `store`: of the same segment. */
-  template(node: number, store: SlotStore): PlacedTemplate {
+  template(node: number, store: WrittenSlots): PlacedTemplate {
     let placed = this.#templates.get(node);
     if (placed === undefined) {
       // Not remembered twice: whoever writes a node seldom asks for its place otherwise.

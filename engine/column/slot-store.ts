@@ -51,3 +51,6 @@ export interface SlotStore {
    */
   writeRow?(template: JsonTemplate, row: number, place: number, out: JsonBuffer): void;
 }
+
+/** The part of a store by which a row is written as JSON. */
+export type WrittenSlots = Pick<SlotStore, 'number' | 'verbatim' | 'writeText' | 'writeConstant'>;

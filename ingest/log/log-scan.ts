@@ -33,15 +33,18 @@ export type LogItem =
  * Reads the records of a log file whose header has `number` and `id`. If the header is unreadable, `id` is `undefined`
  * and is taken from the first record. Bytes that are not a whole record are yielded as damage. Time is linear in the
  * size of the file.
+ *
+ * `start`: where a record begins, by default the first one.
  */
 export async function* scanLogFile(
   window: LogWindow,
   file: { readonly number: number; readonly id: bigint | undefined },
+  start = FILE_HEADER_SIZE,
 ): AsyncGenerator<LogItem> {
   let { id } = file;
   const isOfFile = (header: RecordHeader): boolean =>
     header.file.number === file.number && (id === undefined || header.file.id === id);
-  let offset = FILE_HEADER_SIZE;
+  let offset = start;
   while (offset < window.size) {
     const header = await headerAt(window, offset);
     if (header === undefined || !isOfFile(header)) {

@@ -119,7 +119,8 @@ export function walkLog(options: LogWalkOptions): Promise<WalkedLog> {
   return new LogWalk(options).run();
 }
 
-type FoundFile = {
+/** A log file, by what its header or its first record states. */
+export type FoundFile = {
   readonly number: number;
   readonly path: string;
   readonly size: number;
@@ -204,7 +205,7 @@ class LogWalk {
   /** `undefined` if the file is skipped. */
   async #find(number: number): Promise<FoundFile | undefined> {
     const path = join(this.#options.folder, logFileName(number));
-    return this.#reading(path, (reader) => this.#describe(number, path, reader));
+    return this.#reading(path, (reader) => describeLogFile(number, path, reader));
   }
 
   /** Runs `read` on a file; `undefined` if the file is skipped. */
@@ -224,28 +225,6 @@ class LogWalk {
       this.#options.visitor.unread(path, error);
       return undefined;
     }
-  }
-
-  /** Reads a file's first sequence from its header, or from its first readable record. */
-  async #describe(number: number, path: string, reader: DiskReader): Promise<FoundFile> {
-    const window = new LogWindow(reader);
-    const header = decodeFileHeader(await window.bytes(0, FILE_HEADER_SIZE));
-    if (header !== undefined && header.version !== LOG_VERSION) {
-      throw new LogVersionError(path, header.version);
-    }
-    const { size } = window;
-    if (header?.number === number) {
-      const { id, firstSequence, durableBefore } = header;
-      return { number, path, size, id, firstSequence, durableBefore, hasHeader: true };
-    }
-    for await (const item of scanLogFile(window, { number, id: undefined })) {
-      if (item.kind !== 'record') continue;
-      const { id, firstSequence } = item.header.file;
-      const durableBefore = firstSequence;
-      return { number, path, size, id, firstSequence, durableBefore, hasHeader: false };
-    }
-    const unknown = { id: undefined, firstSequence: undefined, durableBefore: 0 };
-    return { number, path, size, ...unknown, hasHeader: false };
   }
 
   /** `bound` is `undefined` for the newest file. */
@@ -374,6 +353,32 @@ class LogWalk {
   #progress(bytesOfFile: number): void {
     this.#options.visitor.progress(this.#bytesDone + bytesOfFile, this.#bytesTotal);
   }
+}
+
+/** Reads a file's first sequence from its header, or from its first readable record. */
+export async function describeLogFile(
+  number: number,
+  path: string,
+  reader: DiskReader,
+): Promise<FoundFile> {
+  const window = new LogWindow(reader);
+  const header = decodeFileHeader(await window.bytes(0, FILE_HEADER_SIZE));
+  if (header !== undefined && header.version !== LOG_VERSION) {
+    throw new LogVersionError(path, header.version);
+  }
+  const { size } = window;
+  if (header?.number === number) {
+    const { id, firstSequence, durableBefore } = header;
+    return { number, path, size, id, firstSequence, durableBefore, hasHeader: true };
+  }
+  for await (const item of scanLogFile(window, { number, id: undefined })) {
+    if (item.kind !== 'record') continue;
+    const { id, firstSequence } = item.header.file;
+    const durableBefore = firstSequence;
+    return { number, path, size, id, firstSequence, durableBefore, hasHeader: false };
+  }
+  const unknown = { id: undefined, firstSequence: undefined, durableBefore: 0 };
+  return { number, path, size, ...unknown, hasHeader: false };
 }
 
 /** The end of a file's records, from the files after it. A file that a crash left incomplete was never used. */

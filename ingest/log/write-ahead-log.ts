@@ -181,6 +181,11 @@ export class WriteAheadLog {
     });
   }
 
+  /** The sequence of the next record. All records before it are durable, and none of them is void. */
+  get nextSequence(): number {
+    return this.#nextSequence;
+  }
+
   /** @throws StorageError if records are not accepted at present. */
   check(): void {
     const { refusal } = this;
