@@ -33,6 +33,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   preact: ['src/console/page/'],
   'preact/hooks': ['src/console/page/'],
   esbuild: ['src/console/build-page.ts'],
+  '@clickhouse/client': ['src/clickhouse/'],
   '@bufbuild/protobuf/wire': ['ingest/wire/', 'src/doors/', 'src/grpc/'],
   diff: ['src/command/', 'src/console/page/views/endpoints/'],
   express: ['src/'],

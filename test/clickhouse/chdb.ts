@@ -16,12 +16,22 @@ type Package = {
 type Session = {
   query(sql: string, format?: string): string;
   queryBind(sql: string, parameters: Readonly<Record<string, string>>, format?: string): string;
-  insert(options: {
-    readonly table: string;
-    readonly values: Buffer;
-    readonly format: string;
-  }): Promise<unknown>;
+  queryBindAsync(
+    sql: string,
+    parameters: Readonly<Record<string, string>>,
+    options: { readonly format: string },
+  ): Promise<{ text(): string }>;
+  insert(insert: Insert): Promise<unknown>;
   close(): void;
+};
+
+/** Rows that are put into a table as they are. */
+export type Insert = {
+  readonly table: string;
+  readonly columns?: readonly string[];
+  readonly values: Buffer;
+  readonly format: string;
+  readonly settings?: Readonly<Record<string, string>>;
 };
 
 /** Why the tests are left out; `false` where chDB is installed. */
@@ -72,7 +82,22 @@ export class ChdbUnderTest {
     await this.#session.insert({ table: `weir.${table}`, values, format: 'JSONEachRow' });
   }
 
+  async insertAsIs(insert: Insert): Promise<void> {
+    await this.#session.insert(insert);
+  }
+
+  /** The answer in any format, without holding up this thread. */
+  async answer(
+    sql: string,
+    parameters: Readonly<Record<string, string>>,
+    format: string,
+  ): Promise<string> {
+    return (await this.#session.queryBindAsync(sql, parameters, { format })).text();
+  }
+
   async close(): Promise<void> {
+    // What is under way would go on after the session.
+    await this.#package.drainPending();
     this.#session.close();
     await this.#package.drainPending();
     rmSync(this.#folder, { recursive: true, force: true });

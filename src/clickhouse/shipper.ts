@@ -1,0 +1,248 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { must } from '../../engine/assert.ts';
+import { type Disk, DiskError } from '../../ingest/disk/disk.ts';
+import { LogMissingError, LogTail } from '../../ingest/log/log-tail.ts';
+import { RetryWait } from '../../ingest/retry-wait.ts';
+import type { EventTable } from './event-table.ts';
+import { ShipBatch } from './ship-batch.ts';
+import type { ShipCheckpoint, ShipInterval } from './ship-checkpoint.ts';
+
+/**
+ * Rows and bytes with which a batch is sent at once. ClickHouse likes some ten thousand rows in a part; the batch is in
+ * memory until it is acknowledged. The record that reaches a limit is sent as a whole.
+ */
+const BATCH_ROWS = 50_000;
+const BATCH_BYTES = 16 * 1024 * 1024;
+
+/** How long the first record of a small batch waits for others: half of the second in which it must be sent. */
+const BATCH_WAIT_MS = 500;
+
+/** A failed step is tried again after a fifth of a second, then after twice the time, up to ten seconds. */
+const RETRY_TICK_MS = 100;
+const RETRY_TICKS_MAX = 100;
+
+export type ShipperOptions = {
+  readonly disk: Disk;
+  /** The folder of the log. */
+  readonly folder: string;
+  /** The log, of which only this shipper makes sure that it is sent. */
+  readonly log: { readonly nextSequence: number };
+  readonly checkpoint: ShipCheckpoint;
+  readonly table: EventTable;
+  /** Called once when a step fails, until one succeeds. */
+  readonly onFailure: (error: unknown) => void;
+  /** Instead of the constants above; for tests. */
+  readonly limits?: {
+    readonly batchRows?: number;
+    readonly batchWaitMs?: number;
+    readonly retryTickMs?: number;
+  };
+};
+
+export type ShipStats = {
+  /** Number of records of the log that ClickHouse may not have. */
+  readonly waitingRecords: number;
+  /** Age of the oldest one that was read, in microseconds; 0 if there is none. */
+  readonly waitingUs: number;
+  readonly batchCount: number;
+  readonly rowCount: number;
+  /** Number of attempts that failed. */
+  readonly failureCount: number;
+  /** Why the last attempt failed; `undefined` after a success. */
+  readonly failure: string | undefined;
+  /** Number of sequences without a readable record. */
+  readonly missingCount: number;
+};
+
+/**
+ * Sends the records of the log to ClickHouse, in order, each event once.
+ *
+ * One batch is on its way at a time. Its interval is durable before it is sent (`ShipCheckpoint`); it is sent until it is
+ * acknowledged, and so is each step around it. Nothing is given up: the log keeps what was not sent.
+ */
+export class Shipper {
+  readonly #options: ShipperOptions;
+  readonly #checkpoint: ShipCheckpoint;
+  readonly #tail: LogTail;
+  readonly #stop = new AbortController();
+  #underWay: Promise<void> | undefined;
+  #batch: ShipBatch | undefined;
+  #batchCount = 0;
+  #rowCount = 0;
+  #failureCount = 0;
+  #failure: unknown;
+
+  constructor(options: ShipperOptions) {
+    const { disk, folder, checkpoint } = options;
+    this.#options = options;
+    this.#checkpoint = checkpoint;
+    this.#tail = new LogTail(disk, folder, checkpoint.shippedBefore);
+  }
+
+  /** Must be called at the start, and when a record has become durable. */
+  notify(): void {
+    if (this.#hasWork) this.#underWay ??= this.#run();
+  }
+
+  /** Resolves when all records that were durable at some moment of the call have been sent, or the shipper is closed. */
+  async settled(): Promise<void> {
+    while (this.#underWay !== undefined) await this.#underWay;
+  }
+
+  /** Stops. What is on its way may arrive; the next shipper sends it again. */
+  async close(): Promise<void> {
+    this.#stop.abort();
+    await this.settled();
+  }
+
+  /** ClickHouse has all records before this one. The log must keep the others. */
+  get shippedBefore(): number {
+    return this.#checkpoint.shippedBefore;
+  }
+
+  stats(nowUs: number): ShipStats {
+    const receivedUs = this.#batch?.receivedUs ?? nowUs;
+    const { message } = this.#failure instanceof Error ? this.#failure : { message: undefined };
+    return {
+      waitingRecords: this.#options.log.nextSequence - this.shippedBefore,
+      waitingUs: Math.max(0, nowUs - receivedUs),
+      batchCount: this.#batchCount,
+      rowCount: this.#rowCount,
+      failureCount: this.#failureCount,
+      failure: message,
+      missingCount: this.#tail.missingCount,
+    };
+  }
+
+  /** Runs until all is sent. */
+  async #run(): Promise<void> {
+    while (this.#hasWork) await this.#shipNext();
+    // Without an await, so that a record that comes now starts a new loop.
+    this.#underWay = undefined;
+  }
+
+  get #hasWork(): boolean {
+    if (this.#stop.signal.aborted) return false;
+    if (this.#checkpoint.interval !== undefined) return true;
+    return this.#tail.sequence < this.#options.log.nextSequence;
+  }
+
+  async #shipNext(): Promise<void> {
+    const begun = this.#checkpoint.interval;
+    const batch = new ShipBatch(begun?.gateway ?? this.#checkpoint.gateway);
+    this.#batch = batch;
+    const interval = begun === undefined ? await this.#gather(batch) : begun;
+    // The rows of an interval that an earlier process began are read here.
+    const mayBeThere = begun !== undefined;
+    const isWhole = !mayBeThere || (await this.#fill(batch, { end: begun.end }));
+    if (interval === undefined || !isWhole) return;
+    if (!(await this.#send(batch, interval, mayBeThere))) return;
+    if (!(await this.#retrying(isDiskFailure, () => this.#checkpoint.end()))) return;
+    this.#batch = undefined;
+    this.#batchCount += 1;
+    this.#rowCount += batch.rowCount;
+  }
+
+  /** Reads a batch that is full or has waited, and begins its interval; `undefined` if the shipper was closed. */
+  async #gather(batch: ShipBatch): Promise<ShipInterval | undefined> {
+    const { log, limits } = this.#options;
+    const rowsMax = limits?.batchRows ?? BATCH_ROWS;
+    if (!(await this.#fill(batch, { end: log.nextSequence, rowsMax }))) return undefined;
+    if (!isFull(batch, rowsMax)) {
+      await this.#pause(limits?.batchWaitMs ?? BATCH_WAIT_MS);
+      if (!(await this.#fill(batch, { end: log.nextSequence, rowsMax }))) return undefined;
+    }
+    const { sequence } = this.#tail;
+    const isBegun = await this.#retrying(isDiskFailure, async () => {
+      await this.#checkpoint.begin(sequence);
+    });
+    return isBegun ? must(this.#checkpoint.interval) : undefined;
+  }
+
+  /** Reads records up to `end`, exclusive, or until the batch is full. Resolves to false if the shipper was closed. */
+  #fill(
+    batch: ShipBatch,
+    { end, rowsMax }: { readonly end: number; readonly rowsMax?: number },
+  ): Promise<boolean> {
+    // After a failure, reading goes on behind the last record that was added.
+    return this.#retrying(isLogFailure, async () => {
+      for await (const record of this.#tail.read(end)) {
+        await batch.add(record);
+        if (rowsMax !== undefined && isFull(batch, rowsMax)) return;
+      }
+    });
+  }
+
+  /**
+   * Inserts the rows of each day. Resolves to false if the shipper was closed. `mayBeThere`: an earlier process may have
+   * done so.
+   */
+  async #send(batch: ShipBatch, interval: ShipInterval, mayBeThere: boolean): Promise<boolean> {
+    const { table } = this.#options;
+    const { signal } = this.#stop;
+    const { gateway, end, token } = interval;
+    const first = this.#checkpoint.shippedBefore;
+    for (const { day, rowCount, rows } of batch.days()) {
+      let isRepeated = mayBeThere;
+      const isSent = await this.#retrying(isAnyFailure, async () => {
+        // ClickHouse forgets a token when many others have come, which a long outage leaves time for.
+        const isThere =
+          isRepeated && (await table.count({ gateway, first, end, day }, signal)) === rowCount;
+        isRepeated = true;
+        if (!isThere) await table.insert(rows, `${token} ${day}`, signal);
+      });
+      if (!isSent) return false;
+    }
+    return true;
+  }
+
+  /** Repeats a step until it succeeds. Resolves to false if the shipper was closed before. */
+  async #retrying(
+    isExpected: (error: unknown) => boolean,
+    step: () => Promise<void>,
+  ): Promise<boolean> {
+    const { onFailure, limits } = this.#options;
+    const retryWait = new RetryWait(RETRY_TICKS_MAX);
+    while (!this.#stop.signal.aborted) {
+      try {
+        await step();
+        this.#failure = undefined;
+        return true;
+      } catch (error) {
+        if (!isExpected(error)) throw error;
+        if (this.#stop.signal.aborted) break;
+        if (this.#failure === undefined) onFailure(error);
+        this.#failure = error;
+        this.#failureCount += 1;
+      }
+      retryWait.note(false);
+      for (; retryWait.isWaiting; retryWait.tick()) {
+        await this.#pause(limits?.retryTickMs ?? RETRY_TICK_MS);
+      }
+    }
+    return false;
+  }
+
+  /** Resolves early when the shipper is closed. */
+  async #pause(milliseconds: number): Promise<void> {
+    const { signal } = this.#stop;
+    await wait(milliseconds, undefined, { signal }).catch(() => {});
+  }
+}
+
+function isFull({ rowCount, byteSize }: ShipBatch, rowsMax: number): boolean {
+  return rowCount >= rowsMax || byteSize >= BATCH_BYTES;
+}
+
+function isDiskFailure(error: unknown): boolean {
+  return error instanceof DiskError;
+}
+
+function isLogFailure(error: unknown): boolean {
+  return error instanceof DiskError || error instanceof LogMissingError;
+}
+
+/** ClickHouse may answer anything, and the network may do anything. */
+function isAnyFailure(): boolean {
+  return true;
+}

@@ -1,0 +1,119 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import type { ChdbUnderTest } from './chdb.ts';
+
+/** Of a request, beside its settings. */
+const NO_SETTINGS = new Set([
+  ...['query', 'query_id', 'database', 'session_id', 'default_format'],
+  ...['wait_end_of_query', 'enable_http_compression'],
+]);
+
+const INSERT = /^\s*INSERT INTO (\S+)\s*\(([^)]*)\)\s*FORMAT (\w+)\s*$/i;
+const FORMAT = /\s+FORMAT (\w+)\s*;?\s*$/i;
+
+/** A request as it came, to be run now or later. */
+export type DoorRequest = { readonly url: URL; readonly body: Buffer };
+
+/**
+ * The HTTP interface of a ClickHouse server, as far as the official client uses it, before ClickHouse in this process:
+ * `ping`, statements, selects with parameters, and inserts with settings. Bodies may be compressed with gzip.
+ */
+export class HttpDoor {
+  readonly #chdb: ChdbUnderTest;
+  readonly #server: Server;
+  /** Called when an insert has happened and before it is answered. */
+  beforeAnswer: () => Promise<void> | void = () => {};
+  /** Whether it is there at all: if not, connections are closed at once. */
+  isOpen = true;
+
+  private constructor(chdb: ChdbUnderTest) {
+    this.#chdb = chdb;
+    this.#server = createServer((request, response) => {
+      this.#answer(request, response).catch(() => request.socket.destroy());
+    });
+  }
+
+  static async open(chdb: ChdbUnderTest): Promise<HttpDoor> {
+    const door = new HttpDoor(chdb);
+    await new Promise<void>((resolve) => door.#server.listen(0, '127.0.0.1', resolve));
+    return door;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  async close(): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const url = new URL(request.url ?? '/', this.url);
+    if (!this.isOpen) throw new Error('the server is away');
+    if (url.pathname === '/ping') {
+      response.end('Ok.\n');
+      return;
+    }
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const posted = Buffer.concat(chunks);
+    const isZipped = request.headers['content-encoding'] === 'gzip';
+    const body = isZipped ? gunzipSync(posted) : posted;
+    try {
+      const text = await this.#run({ url, body });
+      const mayZip = /\bgzip\b/.test(String(request.headers['accept-encoding']));
+      if (mayZip && url.searchParams.get('enable_http_compression') === '1') {
+        response.setHeader('content-encoding', 'gzip');
+        response.end(gzipSync(text));
+      } else {
+        response.end(text);
+      }
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      const code = /Code: (\d+)/.exec(message)?.[1] ?? '1000';
+      response.writeHead(500, { 'x-clickhouse-exception-code': code });
+      response.end(
+        message.startsWith('Code:') ? message : `Code: ${code}. DB::Exception: ${message}`,
+      );
+    }
+  }
+
+  async #run({ url, body }: DoorRequest): Promise<string> {
+    const { searchParams } = url;
+    const inQuery = searchParams.get('query');
+    const insert = INSERT.exec(inQuery ?? '');
+    if (insert !== null) {
+      const [, table, columns, format] = insert;
+      await this.#chdb.insertAsIs({
+        table: table!,
+        columns: columns!.split(',').map((column) => column.trim().replaceAll('`', '')),
+        format: format!,
+        values: body,
+        settings: settingsOf(searchParams),
+      });
+      await this.beforeAnswer();
+      return '';
+    }
+    const sql = inQuery ?? body.toString();
+    const format = FORMAT.exec(sql)?.[1] ?? 'TabSeparated';
+    return this.#chdb.answer(sql.replace(FORMAT, ''), parametersOf(searchParams), format);
+  }
+}
+
+function settingsOf(searchParams: URLSearchParams): Record<string, string> {
+  const settings: Record<string, string> = {};
+  for (const [name, value] of searchParams) {
+    if (!NO_SETTINGS.has(name) && !name.startsWith('param_')) settings[name] = value;
+  }
+  return settings;
+}
+
+function parametersOf(searchParams: URLSearchParams): Record<string, string> {
+  const parameters: Record<string, string> = {};
+  for (const [name, value] of searchParams) {
+    if (name.startsWith('param_')) parameters[name.slice('param_'.length)] = value;
+  }
+  return parameters;
+}
