@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { must } from '../../engine/assert.ts';
 import { type Disk, DiskError } from '../../ingest/disk/disk.ts';
+import { StorageError } from '../../ingest/ingest-error.ts';
 import { LogMissingError, LogTail } from '../../ingest/log/log-tail.ts';
 import { RetryWait } from '../../ingest/retry-wait.ts';
 import type { EventTable } from './event-table.ts';
@@ -13,6 +14,12 @@ import type { ShipCheckpoint, ShipInterval } from './ship-checkpoint.ts';
  */
 const BATCH_ROWS = 50_000;
 const BATCH_BYTES = 16 * 1024 * 1024;
+
+/**
+ * Bytes of the log from which no more is accepted: an hour of 20,000 events a second of 200 bytes each. A log without a
+ * limit would fill the disk, and posts would be refused by chance.
+ */
+export const UNSENT_LOG_BYTES_MAX = 16 * 1024 * 1024 * 1024;
 
 /** How long the first record of a small batch waits for others: half of the second in which it must be sent. */
 const BATCH_WAIT_MS = 500;
@@ -98,6 +105,19 @@ export class Shipper {
   /** ClickHouse has all records before this one. The log must keep the others. */
   get shippedBefore(): number {
     return this.#checkpoint.shippedBefore;
+  }
+
+  /**
+   * Checks whether the log, which is `logBytes` long, may grow. Files whose records were sent must be trimmed before.
+   *
+   * @throws StorageError
+   */
+  check(logBytes: number): void {
+    if (logBytes < UNSENT_LOG_BYTES_MAX) return;
+    throw new StorageError(
+      `at most ${UNSENT_LOG_BYTES_MAX} bytes may wait to be sent to ClickHouse; ${logBytes} do`,
+      this.#failure,
+    );
   }
 
   stats(nowUs: number): ShipStats {

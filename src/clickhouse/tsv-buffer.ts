@@ -1,5 +1,5 @@
-/** Bytes of a buffer at first; it doubles when it is full. */
-const CAPACITY_MIN = 64 * 1024;
+/** Bytes of a buffer at first; it doubles when it is full. Events of one post may be of thousands of days. */
+const CAPACITY_MIN = 4 * 1024;
 
 const TAB = 0x09;
 const NEWLINE = 0x0a;

@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { StorageError } from '../../ingest/ingest-error.ts';
 import { WriteAheadLog } from '../../ingest/log/write-ahead-log.ts';
 import { PARTITION_US } from '../../ingest/partition.ts';
 import type { EventTable } from '../../src/clickhouse/event-table.ts';
 import { ShipCheckpoint } from '../../src/clickhouse/ship-checkpoint.ts';
-import { Shipper, type ShipperOptions } from '../../src/clickhouse/shipper.ts';
+import {
+  Shipper,
+  type ShipperOptions,
+  UNSENT_LOG_BYTES_MAX,
+} from '../../src/clickhouse/shipper.ts';
 import { diskError, MemoryDisk } from '../ingest/memory-disk.ts';
 import { smallBatch } from '../support/small-batch.ts';
 
@@ -134,6 +139,12 @@ test('a disk that fails delays, and loses and repeats nothing', async () => {
   await shipper.settled();
   assert.deepEqual(table.inserts, [['a', 'b'], ['c', 'd'], ['e']]);
   assert(shipper.stats(0).failureCount > 0);
+});
+
+test('a log at its limit accepts no more', async () => {
+  const { shipper } = await opened();
+  shipper.check(UNSENT_LOG_BYTES_MAX - 1);
+  assert.throws(() => shipper.check(UNSENT_LOG_BYTES_MAX), StorageError);
 });
 
 test('a closed shipper sends no more; what is durable waits for the next one', async () => {
