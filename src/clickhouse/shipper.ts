@@ -205,9 +205,10 @@ export class Shipper {
     for (const { day, rowCount, rows } of batch.days()) {
       let isRepeated = mayBeThere;
       const isSent = await this.#retrying(isAnyFailure, async () => {
-        // ClickHouse forgets a token when many others have come, which a long outage leaves time for.
+        // ClickHouse forgets a token when many others have come, which a long outage leaves time for. More rows are
+        // there if a record has been damaged since.
         const isThere =
-          isRepeated && (await table.count({ gateway, first, end, day }, signal)) === rowCount;
+          isRepeated && (await table.count({ gateway, first, end, day }, signal)) >= rowCount;
         isRepeated = true;
         if (!isThere) await table.insert(rows, `${token} ${day}`, signal);
       });

@@ -23,6 +23,8 @@ export const FAULTS = [
   'answer late',
   /** It happens twice, one after the other. */
   'repeated',
+  /** It happens twice at once. */
+  'doubled',
   /** It happens now, and a second time later, when the client has gone on. */
   'repeated late',
   /** The proxy refuses it. */
@@ -82,7 +84,9 @@ export class FaultyProxy {
     if (fault === 'request lost') throw new Error(fault);
     if (fault === 'request cut') await this.#sendHalf(incoming, body);
     if (fault === 'refused') return refuse(response);
+    const doubled = fault === 'doubled' ? this.#send(incoming, body) : undefined;
     const answer = await this.#send(incoming, body);
+    await doubled;
     if (fault === 'repeated') await this.#send(incoming, body);
     if (fault === 'repeated late') {
       this.#track(wait(REPEATED_LATE_MS).then(() => this.#send(incoming, body)));

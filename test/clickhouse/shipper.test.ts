@@ -21,6 +21,8 @@ class ListedTable implements EventTable {
   readonly tokens: string[] = [];
   failures = 0;
   counts = 0;
+  /** Rows that it says are there. */
+  rowCount = 0;
 
   async insert(rows: Uint8Array, token: string): Promise<void> {
     this.tokens.push(token);
@@ -31,7 +33,7 @@ class ListedTable implements EventTable {
 
   async count(): Promise<number> {
     this.counts++;
-    return 0;
+    return this.rowCount;
   }
 
   async close(): Promise<void> {}
@@ -114,6 +116,19 @@ test('a failed insert is repeated with its token until it succeeds, and later da
   assert.deepEqual(failures.map(String), ['Error: the table is away']);
   const { failure, failureCount } = shipper.stats(0);
   assert.deepEqual([failure, failureCount], [undefined, 3]);
+});
+
+test('rows that a failed insert has left in the table are not sent again', async () => {
+  for (const rowCount of [1, 2, 3]) {
+    const { log, table, shipper } = await opened();
+    await append(log, ['a', 'b']);
+    table.failures = 1;
+    table.rowCount = rowCount;
+    shipper.notify();
+    await shipper.settled();
+    assert.deepEqual(table.inserts, rowCount < 2 ? [['a', 'b']] : []);
+    assert.equal(shipper.shippedBefore, 2);
+  }
 });
 
 test('its numbers tell how much waits, since when, and why', async () => {
