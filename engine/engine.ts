@@ -130,6 +130,11 @@ export type EngineOptions = {
   readonly workerCount?: number | undefined;
   /** Bounds of the workers; those of `limits.ts` where left out. */
   readonly poolLimits?: Partial<PoolLimits>;
+  /**
+   * A folder for files of queries whose distinct values do not fit into memory, created by the first; such queries are
+   * refused when left out. The folder above it has to exist.
+   */
+  readonly spillFolder?: string | undefined;
   /** Bounds of the runs on this thread, likewise. */
   readonly inlineLimits?: Partial<InlineLimits>;
   /** Bounds of what is remembered of segments, likewise. */
@@ -184,6 +189,7 @@ export class Engine {
     this.#pool = new QueryPool({
       workerCount: options.workerCount,
       limits: options.poolLimits,
+      spillFolder: options.spillFolder,
       costs,
       isSealUrgent: options.isSealUrgent,
       finishHere: (run, partials) => this.#inline.finish(run, partials),

@@ -10,9 +10,7 @@ export const CHUNK_ROWS_MAX = 2048;
  */
 export const GROUPED_CHUNK_ROWS_MAX = 65_520;
 
-/**
- * Codes of integers that are counted by code: two counters for each stay within the second-level cache.
- */
+/** Codes of integers that are counted by code: two counters for each stay within the second-level cache. */
 export const TALLY_CODES_MAX = 65_536;
 
 /** Levels of records kept as tokens; deeper ones are kept as JSON text, so no walk is deep. */
@@ -263,12 +261,6 @@ export const SUM_LIMBS_MAX = 33_554_432;
 
 /** Bytes of the distinct texts of one column, less than 4 GiB: offsets of 32 bits say where each begins and ends. */
 export const INDEXED_BYTES_MAX = 2 ** 32 - 1;
-
-/**
- * Bytes of marks, one for a code of a dictionary in a group, that one aggregate with DISTINCT keeps before it makes
- * values of them: some hundred segments. The dictionaries are held as long.
- */
-export const DISTINCT_MARKS_BYTES_MAX = 4 * 1024 * 1024;
 
 /** Quantiles one APPROX_QUANTILES may ask for: an answer of a cell stays short. */
 export const QUANTILES_MAX = 10_000;

@@ -9,7 +9,7 @@
  * - `query_timeout`, `query_cancelled`: stopped from outside.
  * - `out_of_reach`: it asks for a source or a project that its caller may not read.
  * - `overloaded`: too many queries wait already; this one was not begun.
- * - `storage_failed`: a file of what it reads cannot be read at present.
+ * - `storage_failed`: a file of what it reads cannot be read at present, or what does not fit into memory cannot be written.
  * - `worker_lost`: the thread that ran it is no more; another has taken its place.
  */
 export type QueryErrorCode =
@@ -79,12 +79,16 @@ export class QueryError extends Error {
 }
 
 /**
- * Thrown by a checkpoint through a run that has to stop: its caller has gone, its time is over, or it holds too much. It is
+ * Thrown by a checkpoint through a run that has to stop: its caller has gone, its time is over, it holds too much, or the
+ * disk does not take what it cannot hold. It is
  * no QueryError: what remembers the error of a value, puts its place in the text to it, or makes NULL of it must not
  * do so with this one.
  */
 export class RunStoppedError extends Error {
-  readonly code: Extract<QueryErrorCode, 'query_cancelled' | 'query_timeout' | 'query_limit'>;
+  readonly code: Extract<
+    QueryErrorCode,
+    'query_cancelled' | 'query_timeout' | 'query_limit' | 'storage_failed'
+  >;
 
   constructor(code: RunStoppedError['code'], message: string) {
     super(message);

@@ -5,6 +5,7 @@ import type { FunctionDoc } from '../function/function-doc.ts';
 import type { OrderDirection } from '../function/order-direction.ts';
 import type { ParameterType } from '../function/scalar-function.ts';
 import type { ChunkRuns } from './chunk-runs.ts';
+import type { SpillSpace } from './spill-space.ts';
 
 /** An aggregate function of GoogleSQL and the state it keeps for many groups at once. */
 export type AggregateFunction = {
@@ -95,6 +96,11 @@ export interface AggregateState {
    * where they are not. `pause` is called every few groups where each takes some time.
    */
   finalizeAll?(groups: Int32Array, pause: () => void): Vector | undefined;
+  /**
+   * Lets the state write values to disk if it does not fit into memory. To be called before the first rows; the state then
+   * gives no `partial`.
+   */
+  spillTo?(space: SpillSpace): void;
   /** Lets go of the rows of a group that is never met or asked for again, where rows are kept. */
   clear?(group: number): void;
 }

@@ -1,13 +1,14 @@
+import { assert, must } from '../assert.ts';
 import { isReadingPassing } from '../column/segment-reader.ts';
 import type { SqlType } from '../column/type.ts';
 import type { SqlValue } from '../column/value.ts';
 import type { Vector } from '../column/vector.ts';
-import { dictionaryVector, isOfStrings } from '../column/vector.ts';
-import { DISTINCT_MARKS_BYTES_MAX } from '../limits.ts';
+import { dictionaryVector, isOfStrings, valueVector } from '../column/vector.ts';
 import type { AggregateState } from './aggregate-function.ts';
 import type { ChunkRuns } from './chunk-runs.ts';
 import type { GroupKeys } from './group-table.ts';
 import { GroupTable } from './group-table.ts';
+import { numberOfKey } from './key-bytes.ts';
 import { KeyColumn } from './key-column.ts';
 import {
   type CodeMarks,
@@ -17,6 +18,8 @@ import {
   nullAndCodes,
 } from './marked-codes.ts';
 import { PairSet } from './pair-set.ts';
+import type { Spillable, SpillSpace } from './spill-space.ts';
+import { type ReadPairs, SpilledPairs } from './spilled-pairs.ts';
 import { countUuidUnion, type UuidSet } from './uuid-union.ts';
 
 /**
@@ -26,11 +29,28 @@ import { countUuidUnion, type UuidSet } from './uuid-union.ts';
 export const DISTINCT_FED_MAX = 8_192;
 
 /**
+ * Bytes of marks, one for a code of a dictionary in a group, that one aggregate with DISTINCT keeps before it makes
+ * values of them: some hundred segments. The dictionaries are held as long.
+ */
+const DISTINCT_MARKS_BYTES_MAX = 4 * 1024 * 1024;
+
+/** Marked codes that become pairs between two checkpoints of a state that may spill. */
+const DISTINCT_SETTLED_MAX = 65_536;
+
+/** Types whose values can be read back from bytes. */
+const NUMERIC_KINDS: ReadonlySet<SqlType['kind']> = new Set(['INT64', 'FLOAT64', 'NUMBER']);
+
+/**
  * The DISTINCT form of an aggregate, given its plain one: each group's distinct vectors, of these
  * types, count once. The keys of an order are among the arguments, so they make no more of them.
+ * `isOrderFree`: the plain one gives the same in whatever order it is given the values.
  */
-export function distinctState(plain: AggregateState, types: readonly SqlType[]): AggregateState {
-  return new DistinctState(plain, types);
+export function distinctState(
+  plain: AggregateState,
+  types: readonly SqlType[],
+  isOrderFree = false,
+): AggregateState {
+  return new DistinctState(plain, types, isOrderFree);
 }
 
 type DistinctPartial = {
@@ -45,25 +65,50 @@ type DistinctPartial = {
  * bytes that the query may hold, and by no count of their own. A repeated code of a dictionary
  * costs one look-up of its number and one of a bit; in runs of one group it is marked, and becomes a pair at
  * the end, where a count of marks does not tell all that is wanted.
+ *
+ * If they do not fit into memory, the pairs are written to disk (`spill`), and new sets begin. At the end all are written,
+ * and read back part by part.
  */
-class DistinctState implements AggregateState {
+class DistinctState implements AggregateState, Spillable {
   readonly #plain: AggregateState;
   readonly #types: readonly SqlType[];
-  readonly #tuples: GroupTable;
+  readonly #isSpillable: boolean;
+  #tuples: GroupTable;
   readonly #marked = new MarkedCodes();
-  readonly #pairs = new PairSet();
+  #pairs = new PairSet();
   /** Groups seen by `update` or `combine`. */
   #groupCount = 0;
   #isFed = false;
+  /** Set while the tuples and the pairs do not match. */
+  #isChanging = false;
+  #space: SpillSpace | undefined;
+  /** Present once pairs were written. */
+  #spilled: SpilledPairs | undefined;
 
-  constructor(plain: AggregateState, types: readonly SqlType[]) {
+  constructor(plain: AggregateState, types: readonly SqlType[], isOrderFree: boolean) {
+    const [type] = types;
     this.#plain = plain;
-    this.#tuples = new GroupTable(types, Number.POSITIVE_INFINITY);
     this.#types = types;
+    this.#isSpillable =
+      types.length === 1 &&
+      (plain.addPresent !== undefined || (isOrderFree && NUMERIC_KINDS.has(type!.kind)));
+    this.#tuples = newTuples(types);
+  }
+
+  spillTo(space: SpillSpace): void {
+    if (!this.#isSpillable) return;
+    this.#space = space;
+    space.add(this);
+  }
+
+  spill(): boolean {
+    return !this.#isChanging && this.#write(must(this.#space).runBytesMin);
   }
 
   update(groups: Int32Array, count: number, groupCount: number, vectors: readonly Vector[]): void {
+    this.#isChanging = true;
     this.#add(groups, this.#tuples.assign(vectors, count), count, groupCount);
+    this.#isChanging = false;
   }
 
   updateRuns(runs: ChunkRuns, groupCount: number, vectors: readonly Vector[]): boolean {
@@ -77,13 +122,16 @@ class DistinctState implements AggregateState {
 
   combine(partial: unknown, groups: Int32Array, groupCount: number): void {
     const theirs = partial as DistinctPartial; // By contract, what partial() of this class gave.
+    this.#isChanging = true;
     const ourTuples = this.#tuples.combine(theirs.tuples);
     const pairGroups = theirs.groups.map((group) => groups[group]!);
     const pairTuples = theirs.tupleOfPair.map((tuple) => ourTuples[tuple]!);
     this.#add(pairGroups, pairTuples, pairGroups.length, groupCount);
+    this.#isChanging = false;
   }
 
   partial(): DistinctPartial {
+    assert(this.#space === undefined, 'a state that may spill stays on its thread');
     this.#settleAll();
     return {
       tuples: this.#tuples.keys(),
@@ -107,14 +155,53 @@ class DistinctState implements AggregateState {
     this.#groupCount = Math.max(this.#groupCount, groupCount);
   }
 
+  #write(bytesMin: number): boolean {
+    const { groups, values: ids } = this.#pairs;
+    // To a count NULL is no value.
+    const nullId = this.#plain.addPresent === undefined ? -1 : this.#tuples.nullGroup;
+    const spilled = this.#spilled ?? new SpilledPairs(must(this.#space));
+    const values = this.#tuples.valuesInPlace();
+    if (!spilled.write({ values, groups, ids, nullId }, bytesMin)) return false;
+    this.#spilled = spilled;
+    this.#tuples = newTuples(this.#types);
+    this.#pairs = new PairSet();
+    return true;
+  }
+
   #feed(pause: () => void): void {
     this.#isFed = true;
-    if (this.#plain.addPresent === undefined) {
+    if (this.#spilled !== undefined) this.#settleAll();
+    // From here on nothing makes this state spill, and no checkpoint comes where there was none without a space.
+    this.#space?.delete(this);
+    this.#space = undefined;
+    if (this.#spilled !== undefined) this.#feedSpilled(this.#spilled, pause);
+    else if (this.#plain.addPresent === undefined) {
       this.#settleAll();
       this.#handOn(pause);
     } else {
       this.#countMarked();
       this.#countPairs();
+    }
+  }
+
+  #feedSpilled(spilled: SpilledPairs, pause: () => void): void {
+    this.#write(0);
+    const counts = new Float64Array(this.#plain.addPresent === undefined ? 0 : this.#groupCount);
+    spilled.readAll(this.#groupCount, pause, (pairs) => {
+      if (this.#plain.addPresent === undefined) this.#handOnNumbers(pairs);
+      else for (const group of pairs.groups) counts[group]!++;
+    });
+    this.#addCounts(counts);
+  }
+
+  #handOnNumbers({ groups, values, keys: { bytes, offsets } }: ReadPairs): void {
+    for (let start = 0; start < values.length; start += DISTINCT_FED_MAX) {
+      const fed = values.subarray(start, start + DISTINCT_FED_MAX);
+      const numbers = Array.from(fed, (value) =>
+        numberOfKey(bytes, offsets[value]!, offsets[value + 1]!),
+      );
+      const fedGroups = groups.subarray(start, start + DISTINCT_FED_MAX);
+      this.#plain.update(fedGroups, fed.length, this.#groupCount, [valueVector(numbers)]);
     }
   }
 
@@ -139,6 +226,10 @@ class DistinctState implements AggregateState {
     for (let pair = 0; pair < groups.length; pair++) {
       counts[groups[pair]!]! += Number(tuples[pair] !== nullTuple);
     }
+    this.#addCounts(counts);
+  }
+
+  #addCounts(counts: Float64Array): void {
     for (let group = 0; group < counts.length; group++) {
       if (counts[group]! > 0) this.#plain.addPresent!(group, counts[group]!, this.#groupCount);
     }
@@ -151,10 +242,15 @@ class DistinctState implements AggregateState {
 
   #settle(group: number, marked: readonly CodeMarks[]): void {
     for (const { dictionary, marks } of marked) {
-      const codes = nullAndCodes(marks);
-      const { length } = codes;
-      const tuples = this.#tuples.assign([dictionaryVector(codes, length, dictionary)], length);
-      this.#add(new Int32Array(length).fill(group), tuples, length, this.#groupCount);
+      const all = nullAndCodes(marks);
+      const settledMax = this.#space === undefined ? all.length : DISTINCT_SETTLED_MAX;
+      for (let start = 0; start < all.length; start += settledMax) {
+        const codes = all.subarray(start, start + settledMax);
+        const { length } = codes;
+        const vectors = [dictionaryVector(codes, length, dictionary)];
+        this.update(new Int32Array(length).fill(group), length, this.#groupCount, vectors);
+        this.#space?.checkpoint();
+      }
     }
   }
 
@@ -171,6 +267,10 @@ class DistinctState implements AggregateState {
       this.#plain.addPresent!(group, count, this.#groupCount);
     }
   }
+}
+
+function newTuples(types: readonly SqlType[]): GroupTable {
+  return new GroupTable(types, Number.POSITIVE_INFINITY);
 }
 
 /** How many values are marked, NULL left out. */

@@ -251,6 +251,12 @@ export class GroupTable {
     return this.#columns[0]!.nullId;
   }
 
+  /** The keys of all groups where they lie, of a table of one column: to be read at once. */
+  valuesInPlace(): DistinctValues {
+    assert(this.#columns.length === 1, 'there is one key');
+    return this.#columns[0]!.valuesInPlace();
+  }
+
   /** The values of one key for the given groups. */
   keyVector(groups: Int32Array, column: number): Vector {
     const isOnly = this.#columns.length === 1;

@@ -185,6 +185,11 @@ export class KeyColumn {
     };
   }
 
+  /** All values where they lie: to be read at once. */
+  valuesInPlace(): DistinctValues {
+    return { ...this.#inPlace(), refs: this.#refs.subarray(0, this.#size) };
+  }
+
   /** Our id for each of another column's values. */
   combine({ refs, numbers, texts, patterned, uuids, others }: DistinctValues): Int32Array {
     const ids = carvedInt32(refs.length);

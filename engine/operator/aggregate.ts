@@ -2,6 +2,7 @@ import type { AggregateState } from '../aggregate/aggregate-function.ts';
 import { DeferredState, valuesOrError } from '../aggregate/deferred.ts';
 import type { GroupKeys } from '../aggregate/group-table.ts';
 import { GroupTable, selectedKeys } from '../aggregate/group-table.ts';
+import type { SpillSpace } from '../aggregate/spill-space.ts';
 import { assert, must } from '../assert.ts';
 import { carvedInt32 } from '../column/carved-arrays.ts';
 import type { Chunk, ColumnSource, VectorFunction } from '../column/chunk.ts';
@@ -27,6 +28,8 @@ export type AggregateOptions = {
     readonly create: () => AggregateState;
   }[];
   readonly checkpoint?: Checkpoint | undefined;
+  /** Where states write what does not fit into memory; with it, the sink gives no `partial`. */
+  readonly spill?: SpillSpace | undefined;
 };
 
 const UNWANTED = -1;
@@ -63,6 +66,8 @@ export class AggregateSink implements Sink {
     this.#options = options;
     this.#table = new GroupTable(options.keys.map((key) => key.type));
     this.#states = options.aggregates.map((aggregate) => aggregate.create());
+    const { spill } = options;
+    if (spill !== undefined) for (const state of this.#states) state.spillTo?.(spill);
   }
 
   push(chunk: Chunk): boolean {

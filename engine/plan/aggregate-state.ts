@@ -28,9 +28,11 @@ function creatorOf(call: AggregateCall): () => AggregateState {
   const constants = call.constants.map(evaluateConstant);
   const modifiers = modifiersOf(call);
   const keyTypes = (call.orderBy ?? []).map((key) => key.expression.type);
+  // What has no modifier but DISTINCT depends on the set of its values alone.
+  const isOrderFree = aggregate.modifiers === undefined;
   const create = () => {
     const plain = overload.create(types, constants, modifiers);
-    return call.distinct ? distinctState(plain, [...types, ...keyTypes]) : plain;
+    return call.distinct ? distinctState(plain, [...types, ...keyTypes], isOrderFree) : plain;
   };
   const { having, isDeferred } = call;
   const plain = having === undefined ? create : () => havingState(create, having.extreme);

@@ -1,3 +1,4 @@
+import type { SpillSpace } from '../aggregate/spill-space.ts';
 import { must, unreachable } from '../assert.ts';
 import { type Chunk, VectorChunk, type VectorFunction } from '../column/chunk.ts';
 import type { Segment } from '../column/segment.ts';
@@ -65,6 +66,8 @@ export type ExecutionContext = {
   /** … and of its texts. */
   readonly texts?: LateTexts | undefined;
   readonly checkpoint: Checkpoint;
+  /** Where the states of groupings write what does not fit into memory; absent: they hold everything. */
+  readonly spill?: SpillSpace | undefined;
   /** What the scans do is added here. */
   readonly counters?: ScanCounters;
   /** Hears of rows that scans are done with. */
@@ -312,7 +315,8 @@ class Execution {
         create: () => aggregateStateOf(call),
       })),
     }));
-    const options = { keys, aggregates, checkpoint: this.#context.checkpoint };
+    const { checkpoint, spill } = this.#context;
+    const options = { keys, aggregates, checkpoint, spill };
     const replacement = this.#replacement?.breaker === plan ? this.#replacement : undefined;
     const isOfAll = leading === undefined || replacement !== undefined;
     const rows = isOfAll ? new AggregateSink(options) : new LeadingGroups(options, leading);

@@ -54,6 +54,7 @@ export class HeapGuard {
   #startBytes: number;
   /** Held when garbage was last collected. */
   #leftBytes = 0;
+  #relieve = neverRelieved;
 
   /** `keptBytesMax`: what this thread may keep of tasks that have ended. */
   constructor(
@@ -73,20 +74,18 @@ export class HeapGuard {
 
   /**
    * To be called at checkpoints: throws a HeldTooMuchError when what the query of this thread holds comes
-   * near to what V8 lets the thread have, or when all queries hold too much together and this one holds most. Takes
-   * about a microsecond, and some tenths of a second when there is that much.
+   * near to what V8 lets the thread have, or when all queries hold too much together and this one holds most, and when it
+   * cannot be relieved (`relievedBy`). Takes about a microsecond, and some tenths of a second when there is that much.
    */
   readonly check = (): void => {
     const { heapBytes, ownBytes } = this.#note();
     const isHeapFull = heapBytes > LOOKED_AT_PART * this.#heapBytesMax;
     if (!isHeapFull && !this.#mayBeTooMuch(ownBytes)) return;
-    const left = this.#collect();
-    if (left.heapBytes > USED_PART * this.#heapBytesMax) {
-      throw tooMuch(USED_PART * this.#heapBytesMax, left.heapBytes, 0);
-    }
-    const { heldBytes, bytesMax } = this.#memory;
-    if (heldBytes <= USED_PART * bytesMax || !this.#isLargest()) return;
-    throw tooMuch(USED_PART * bytesMax, left.ownBytes, heldBytes - left.ownBytes);
+    const refusal = this.#findRefusal();
+    if (refusal === undefined) return;
+    if (!this.#relieve()) throw refusal;
+    const refusalStill = this.#findRefusal();
+    if (refusalStill !== undefined) throw refusalStill;
   };
 
   get bytesMax(): number {
@@ -101,6 +100,18 @@ export class HeapGuard {
   beginTask(): void {
     this.#startBytes = measure().bytes;
     this.#leftBytes = 0;
+  }
+
+  /**
+   * Calls `relieve` before a query is refused: it may release memory, and says whether it did. In force until `work` ends.
+   */
+  relievedBy<T>(relieve: () => boolean, work: () => T): T {
+    this.#relieve = relieve;
+    try {
+      return work();
+    } finally {
+      this.#relieve = neverRelieved;
+    }
   }
 
   /**
@@ -161,6 +172,17 @@ export class HeapGuard {
     return this.#isLargest() || ownBytes > this.#leftBytes + GROWN_PART * bytesMax;
   }
 
+  /** Collects garbage; why the query is to be refused, if what is left is too much. */
+  #findRefusal(): HeldTooMuchError | undefined {
+    const left = this.#collect();
+    if (left.heapBytes > USED_PART * this.#heapBytesMax) {
+      return tooMuch(USED_PART * this.#heapBytesMax, left.heapBytes, 0);
+    }
+    const { heldBytes, bytesMax } = this.#memory;
+    if (heldBytes <= USED_PART * bytesMax || !this.#isLargest()) return undefined;
+    return tooMuch(USED_PART * bytesMax, left.ownBytes, heldBytes - left.ownBytes);
+  }
+
   #collect(): Measured & { readonly ownBytes: number } {
     collectGarbage();
     // Arrays that one collection finds are given back by the next.
@@ -182,6 +204,10 @@ export class HeapGuard {
   #isLargest(): boolean {
     return this.#slot === undefined || this.#memory.isLargest(this.#slot);
   }
+}
+
+function neverRelieved(): boolean {
+  return false;
 }
 
 type Measured = {

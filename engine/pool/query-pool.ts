@@ -92,6 +92,8 @@ export type QueryPoolOptions = {
   /** As many as there are cores when left out. */
   readonly workerCount?: number | undefined;
   readonly limits?: Partial<PoolLimits> | undefined;
+  /** A folder for what queries cannot hold in memory; they have to hold everything when left out. */
+  readonly spillFolder?: string | undefined;
   /** Module that runs the tasks, in place of our own. */
   readonly workerUrl?: URL;
   /** What is known of plans, and learned of their runs here. */
@@ -163,6 +165,7 @@ export class QueryPool {
     const queryCount = this.#workerCount + parkedMax;
     this.#queries = new WorkerThreads({
       ...{ ...threads, count: queryCount, keptCount: 1, nice: QUERY_NICE },
+      spillFolder: options.spillFolder,
     });
     this.#background = new WorkerThreads({
       ...{ ...threads, count: backgroundMax, keptCount: 0, nice: BACKGROUND_NICE },
@@ -559,9 +562,10 @@ function withWaited(
 }
 
 function threadBoundsOf(limits: PoolLimits): ThreadBounds {
-  const { answerBytesMax, answerBlockBytesMax, passingBytesMax, keptBytesMax, readersBytesMax } =
-    limits;
-  return { answerBytesMax, answerBlockBytesMax, passingBytesMax, keptBytesMax, readersBytesMax };
+  const { answerBytesMax, answerBlockBytesMax, passingBytesMax, keptBytesMax } = limits;
+  const { readersBytesMax, spilledBytesMax } = limits;
+  const ofAnswers = { answerBytesMax, answerBlockBytesMax };
+  return { ...ofAnswers, passingBytesMax, keptBytesMax, readersBytesMax, spilledBytesMax };
 }
 
 /** Whether a run that failed so is to be run again, as a whole and over all of its rows. */

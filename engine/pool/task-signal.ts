@@ -54,13 +54,25 @@ export class TaskClock {
     if (Atomics.load(this.#signal, 0) !== RUN) this.#obey(whileParked);
   }
 
+  /**
+   * Costs one load. Does not pause the task.
+   *
+   * @throws RunStoppedError `query_cancelled` once it is to stop.
+   */
+  checkStopped(): void {
+    if (Atomics.load(this.#signal, 0) === STOP) throw stopped();
+  }
+
   #obey(whileParked: () => void): void {
     const startMs = this.#threadMs();
     while (Atomics.load(this.#signal, 0) === PARK) {
       if (Atomics.wait(this.#signal, 0, PARK, PARKED_CHECK_MS) === 'timed-out') whileParked();
     }
     this.#parkedMs += this.#threadMs() - startMs;
-    if (Atomics.load(this.#signal, 0) !== STOP) return;
-    throw new RunStoppedError('query_cancelled', 'the caller went away before the answer');
+    this.checkStopped();
   }
+}
+
+function stopped(): RunStoppedError {
+  return new RunStoppedError('query_cancelled', 'the caller went away before the answer');
 }

@@ -1,3 +1,4 @@
+import { SPILLED_BYTES_MAX } from '../column/spill-file.ts';
 import {
   ANSWER_BLOCK_BYTES_MAX,
   ANSWER_BYTES_MAX,
@@ -19,10 +20,17 @@ export type ThreadBounds = {
   readonly keptBytesMax: number;
   /** Of arrays beyond which a thread keeps fewer segments open. */
   readonly readersBytesMax: number;
+  /** Of the file of one task whose states do not fit into memory. */
+  readonly spilledBytesMax: number;
 };
 
 /** What a thread is sent when it starts. */
-export type ThreadData = { readonly memory: SharedMemoryUse; readonly bounds: ThreadBounds };
+export type ThreadData = {
+  readonly memory: SharedMemoryUse;
+  readonly bounds: ThreadBounds;
+  /** The folder for such files; absent: states have to fit into memory. */
+  readonly spillFolder?: string | undefined;
+};
 
 export const THREAD_BOUNDS: ThreadBounds = {
   answerBytesMax: ANSWER_BYTES_MAX,
@@ -30,4 +38,5 @@ export const THREAD_BOUNDS: ThreadBounds = {
   passingBytesMax: PASSING_BYTES_MAX,
   keptBytesMax: KEPT_BYTES_MAX,
   readersBytesMax: READERS_BYTES_MAX,
+  spilledBytesMax: SPILLED_BYTES_MAX,
 };

@@ -33,6 +33,8 @@ export type WorkerThreadsOptions = {
   /** Bytes that what the threads run may hold together. */
   readonly heldBytesMax: number;
   readonly bounds: ThreadBounds;
+  /** Where tasks write what does not fit into memory; nowhere when left out. */
+  readonly spillFolder?: string | undefined;
   /**
    * By how much the system is asked to let others go before them (nice, 0 to 19).
    * Where it cannot be asked, they are as the others.
@@ -91,7 +93,11 @@ export class WorkerThreads {
         maxOldGenerationSizeMb: Math.ceil(options.heapBytesMax / MEGABYTE),
         maxYoungGenerationSizeMb: options.newObjectsBytesMax / MEGABYTE,
       },
-      workerData: { memory: this.#memory.use, bounds: options.bounds } satisfies ThreadData,
+      workerData: {
+        memory: this.#memory.use,
+        bounds: options.bounds,
+        spillFolder: options.spillFolder,
+      } satisfies ThreadData,
       execArgv: [...findLoadingFlags(process.execArgv), IMPORT_ONLY],
       recordTiming: false,
       niceIncrement: options.nice,

@@ -1,6 +1,7 @@
 import { deserialize } from 'node:v8';
 import { workerData } from 'node:worker_threads';
 import { move, transferableSymbol, valueSymbol } from 'piscina';
+import { SpillSpace } from '../aggregate/spill-space.ts';
 import { unreachable } from '../assert.ts';
 import { divideRows } from '../column/divide-rows.ts';
 import { countFields } from '../column/field-counts.ts';
@@ -30,6 +31,7 @@ import {
   releaseGarbage,
 } from '../column/segment-reader.ts';
 import { ShapeMemory } from '../column/shape-memory.ts';
+import { SpillFile } from '../column/spill-file.ts';
 import { pausingEvery } from '../function/work-meter.ts';
 import { CHECKPOINT_STEPS, PARTIAL_BYTES_PART, REMEMBERED_PLANS_BYTES_MAX } from '../limits.ts';
 import { partialSize } from '../memo/partial-size.ts';
@@ -213,7 +215,7 @@ function answer(task: Task): TaskAnswer | Promise<TaskAnswer> {
     case 'query': {
       const run = startRun(task);
       const rows = newRowWriter(run);
-      metered(run, () => executeQuery(run.plan, run.context, rows));
+      spilling(run, () => executeQuery(run.plan, run.context, rows));
       return rowsAnswer(rows, run);
     }
     case 'fields': {
@@ -225,7 +227,7 @@ function answer(task: Task): TaskAnswer | Promise<TaskAnswer> {
     case 'finish': {
       const run = startRun(task);
       const rows = newRowWriter(run);
-      metered(run, () => finishQuery(run.plan, run.context, task.partials.map(unpacked), rows));
+      spilling(run, () => finishQuery(run.plan, run.context, task.partials.map(unpacked), rows));
       return rowsAnswer(rows, run);
     }
     default:
@@ -236,6 +238,20 @@ function answer(task: Task): TaskAnswer | Promise<TaskAnswer> {
 /** A run also comes to a checkpoint when its functions have worked for long. */
 function metered<T>(run: Run, work: () => T): T {
   return pausingEvery(CHECKPOINT_STEPS, run.context.checkpoint, work);
+}
+
+/** Runs the whole of a query, or its end: states that do not fit into memory are written to a file while it runs. */
+function spilling<T>(run: Run, work: () => T): T {
+  const { spill } = run.context;
+  if (spill === undefined) return metered(run, work);
+  try {
+    return guard.relievedBy(
+      () => spill.relieve(),
+      () => metered(run, work),
+    );
+  } finally {
+    spill.file.close();
+  }
 }
 
 /** About as many bytes of shared memory are in hand: of the segments that are read, and what is made of them. */
@@ -401,12 +417,21 @@ function startRun(task: Exclude<QueryPartTask, { kind: 'fields' }>): Run {
   const segments = task.segments.map((handles) => handles.map(readSegment));
   const counters = newScanCounters();
   const { progress } = task;
+  const spill = isPart(task) ? undefined : newSpillSpace(checkpoint, clock);
   const onRows = progress && ((rowCount: number): void => noteRows(progress, rowCount));
   return {
     plan,
     output,
     rowsMax,
-    context: { segments, prepared, bounds, texts, checkpoint, counters, onRows, profiler },
+    context: { segments, prepared, bounds, texts, checkpoint, spill, counters, onRows, profiler },
     stats: () => taskStatsOf(counters, nowMs() - startMs, profiler?.profile()),
   };
+}
+
+/** `undefined` where this thread has no folder for files. */
+function newSpillSpace(checkpoint: () => void, clock: TaskClock): SpillSpace | undefined {
+  const { spillFolder } = data ?? {};
+  if (spillFolder === undefined) return undefined;
+  const file = new SpillFile(spillFolder, { bytesMax: bounds.spilledBytesMax });
+  return new SpillSpace({ file, checkpoint, pause: () => clock.checkStopped() });
 }

@@ -31,6 +31,16 @@ test('time in which a task is parked is none of its time', () => {
   equal(clock.nowMs(), 400 - 100);
 });
 
+test('a task that may not be parked only looks whether it is to stop', () => {
+  const signal = newTaskSignal();
+  const clock = new TaskClock(signal, () => 0);
+  clock.checkStopped();
+  parkTask(signal);
+  clock.checkStopped();
+  stopTask(signal);
+  throws(() => clock.checkStopped(), { code: 'query_cancelled' });
+});
+
 test('a task that is to stop does, parked or not, and neither goes on nor is parked again', () => {
   const signal = newTaskSignal();
   const clock = new TaskClock(signal, () => 0);
