@@ -1,4 +1,4 @@
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { type Disk, ReadError } from '../../ingest/disk/disk.ts';
 import { SteadyDisk } from '../../ingest/disk/steady-disk.ts';
 import type { LogStats } from '../../ingest/log/write-ahead-log.ts';
@@ -39,6 +39,9 @@ export type DurableStoreOptions = LogStoreOptions & {
  */
 export class DurableStore {
   readonly store: LogStore;
+  /** Holds files of queries for a moment: each loses its name as soon as it is open. */
+  readonly spillFolder: string;
+  readonly #disk: Disk;
   readonly #durableLog: DurableLog;
   readonly #durableSegments: DurableSegments;
   readonly #retentionUs: number;
@@ -48,6 +51,8 @@ export class DurableStore {
   constructor(options: DurableStoreOptions) {
     const { dataDir, retentionUs, log, stacks, nowMs, logFileBytesMax } = options;
     const disk = SteadyDisk.of(options.disk);
+    this.#disk = disk;
+    this.spillFolder = join(resolve(dataDir), 'spill');
     const { merge, divide, pack, readersDone } = options;
     this.store = new LogStore(options);
     const sources = new Set(options.sources);
@@ -88,7 +93,16 @@ export class DurableStore {
     await this.#durableLog.recover({ nowUs, retentionNowUs, ...recovered }, observer);
     const newest = [recovered.newestUs, this.#durableLog.newestRecoveredUs];
     this.#clock.begin(nowUs, findNewest(newest.filter((us) => us !== undefined)));
+    await this.#removeSpilled();
     this.#isRecovered = true;
+  }
+
+  /** Removes what a process left that died between opening a file and removing its name. Does not prevent the start. */
+  async #removeSpilled(): Promise<void> {
+    const names = await this.#disk.list(this.spillFolder).catch(() => []);
+    for (const name of names) {
+      await this.#disk.remove(join(this.spillFolder, name)).catch(() => {});
+    }
   }
 
   /**

@@ -72,6 +72,7 @@ export function openBackend(options: {
     catalog: durable.store,
     workerCount: division.workerCount,
     poolLimits: division.poolLimits,
+    spillFolder: durable.spillFolder,
     ...{
       memoLimits: { bytesMax: settings.memoBytesMax },
       isSealUrgent: () => durable.store.isSealUrgent,

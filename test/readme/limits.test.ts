@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { SPILL_FREE_BYTES_MIN, SPILLED_BYTES_MAX } from '../../engine/column/spill-file.ts';
 import { JSON_VALUE_DEPTH_MAX } from '../../engine/function/json/json-normal-form.ts';
 import * as engine from '../../engine/limits.ts';
 import * as ingest from '../../ingest/limits.ts';
@@ -31,6 +32,7 @@ const LIMITS: Readonly<Record<string, string>> = {
   'running time of a query': `${seconds(engine.QUERY_TIME_MS_MAX)}; ${seconds(service.QUERY_MS_MAX)} including waiting and pauses`,
   'rows of a sort, a window or one side of a join': count(engine.MATERIALIZED_ROWS_MAX),
   groups: count(engine.GROUPS_MAX),
+  'distinct values of a query that do not fit into its memory': `${SPILLED_BYTES_MAX / 2 ** 30} GiB on disk; ${SPILL_FREE_BYTES_MIN / 2 ** 30} GiB of the disk stays free`,
   'text made by a function; generated array': `${count(engine.MADE_TEXT_LENGTH_MAX)} characters; ${count(engine.GENERATED_ARRAY_MAX)} elements`,
   'value of type JSON': `${JSON_VALUE_DEPTH_MAX} levels`,
   'bytes of an answer': `${engine.ANSWER_BYTES_MAX / 2 ** 20} MiB, less if \`MEMORY_LIMIT\` is below 4 GiB`,

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { must } from '../../../engine/assert.ts';
+import { EVERYTHING } from '../../../engine/plan/reach.ts';
 import { findStorePath } from '../../../ingest/data-folder.ts';
 import { type Disk, DiskError, type DiskFile } from '../../../ingest/disk/disk.ts';
 import { ForwardingDisk } from '../../../ingest/disk/forwarding-disk.ts';
@@ -36,11 +37,16 @@ class Machine {
   /** Calls `work` with a recovered backend and closes it. */
   async open(
     work: (opened: Opened) => Promise<void>,
-    { isApart = false, disk }: { readonly isApart?: boolean; readonly disk?: Disk } = {},
+    {
+      isApart = false,
+      disk,
+      memoryLimit,
+    }: { readonly isApart?: boolean; readonly disk?: Disk; readonly memoryLimit?: string } = {},
   ): Promise<void> {
     const entries: LogEntry[] = [];
     const DATA_DIR = await findStorePath(this.dataDir);
-    const environment = { DATA_DIR, WORKERS: '1', RETENTION_DAYS: '7' };
+    const limit = memoryLimit && { MEMORY_LIMIT: memoryLimit };
+    const environment = { DATA_DIR, WORKERS: '1', RETENTION_DAYS: '7', ...limit };
     const log = (entry: LogEntry): void => void entries.push(entry);
     const settings = parseSettings(environment);
     const nowMs = (): number => this.#monotonicMs;
@@ -261,5 +267,24 @@ test('an error of many sources is logged for each, with its stack once', async (
       },
       { disk: new DiskWithoutSegments(new NodeDisk()) },
     );
+  });
+});
+
+test('distinct values beyond the least memory are counted on disk; a start removes what a crash left there', async () => {
+  await onMachine(async (machine) => {
+    const spill = join(machine.dataDir, 'spill');
+    await mkdir(spill);
+    await writeFile(join(spill, 'left'), 'values');
+    const count = async ({ backend }: Opened): Promise<void> => {
+      assert.deepEqual(await readdir(spill), []);
+      await rm(spill, { recursive: true });
+      const text = `SELECT COUNT(DISTINCT 1050 * a + b) AS n
+        FROM UNNEST(GENERATE_ARRAY(1, 1200)) AS a, UNNEST(GENERATE_ARRAY(0, 1049)) AS b`;
+      const run = { parameters: new Map(), nowUs: machine.nowUs, rowsMax: 1, reach: EVERYTHING };
+      const { json } = await backend.engine.run(backend.engine.prepare(text, []), run);
+      assert.equal(Buffer.from(json).toString(), '[{"n":1260000}]');
+      assert.deepEqual(await readdir(spill), []);
+    };
+    await machine.open(count, { memoryLimit: '256MiB' });
   });
 });
