@@ -1,5 +1,6 @@
 import { assert, must } from '../engine/assert.ts';
 import type { Batch } from '../engine/column/batch.ts';
+import { countThrough } from '../engine/column/divide-rows.ts';
 import { OpenSegment } from '../engine/column/open-segment.ts';
 import type { OpenSegmentHandle, SegmentHandle } from '../engine/column/segment.ts';
 import type { ScanScope } from '../engine/column/snapshot.ts';
@@ -224,7 +225,7 @@ export class SegmentRing {
   segments(scope: ScanScope): SegmentHandle[] {
     const handles: SegmentHandle[] = this.#sealed.handles(scope);
     for (const segment of this.#unsealed()) {
-      const handle = segment.handle(scope.projectKey);
+      const handle = withoutEarlier(segment.handle(scope.projectKey), scope);
       if (handle.rowCount === 0 || !arrivedIn(lastArrival(handle), scope)) continue;
       if (!overlaps(handle, scope) || !hasChain(handle)) continue;
       handles.push(segment === this.#open?.segment ? handle : { ...handle, isEnded: true });
@@ -313,6 +314,16 @@ export class SegmentRing {
 
 function measureCapacity({ arrays }: OpenSegmentHandle): number {
   return Object.values(arrays).reduce((sum, array) => sum + array.byteLength, 0);
+}
+
+/** Its rows without those that arrived too early: whoever follows a source reads the same segment once a second. */
+function withoutEarlier(
+  handle: OpenSegmentHandle,
+  { arrivalAfter = Number.NEGATIVE_INFINITY }: ScanScope,
+): OpenSegmentHandle {
+  const arrivals = handle.arrays.arrivals.subarray(0, handle.rowCount);
+  const rowStart = countThrough(arrivals, arrivalAfter);
+  return rowStart === 0 ? handle : { ...handle, rowStart };
 }
 
 /** The last arrival number of an open segment with rows; arrivals ascend. */

@@ -121,7 +121,8 @@ function countBelow(ascending: Float64Array, value: number): number {
   return countWhile(ascending, (each) => each < value);
 }
 
-function countThrough(ascending: Float64Array, value: number): number {
+/** How many of ascending values are at most `value`. */
+export function countThrough(ascending: Float64Array, value: number): number {
   return countWhile(ascending, (each) => each <= value);
 }
 

@@ -154,7 +154,13 @@ function expectArrivals(store: LogStore): void {
   assert.deepEqual(all, [...all.keys()]);
   assert.equal(all.length, end);
   for (const arrivalAfter of [-1, 0, Math.floor(end / 2), end - 2, end - 1]) {
-    const some = new Set(arrivalsIn(store.segments('logs', { ...EVERYTHING, arrivalAfter })));
+    const handles = store.segments('logs', { ...EVERYTHING, arrivalAfter });
+    const some = new Set(arrivalsIn(handles));
+    const open = arrivalsIn(handles.filter(({ kind }) => kind === 'open'));
+    assert.ok(
+      open.every((arrival) => arrival > arrivalAfter),
+      `after ${arrivalAfter} of ${end} no earlier row of an open segment is looked at`,
+    );
     assert.ok(
       all.slice(arrivalAfter + 1).every((arrival) => some.has(arrival)),
       `after ${arrivalAfter} of ${end}`,
@@ -174,9 +180,10 @@ function numbersOfRows(handle: SegmentHandle): number[] {
     handle.kind === 'open'
       ? new OpenSegmentReader(handle)
       : SealedSegmentReader.open(handle.buffer);
-  const rows = Int32Array.from({ length: segment.rowCount }, (_, row) => row);
+  const start = handle.kind === 'open' ? (handle.rowStart ?? 0) : 0;
+  const rows = Int32Array.from({ length: segment.rowCount - start }, (_, row) => start + row);
   const arrivals = segment.arrivals(rows, rows.length);
-  return Array.from(rows, (row) => Number(valueAt(arrivals, row)));
+  return Array.from(rows, (_, position) => Number(valueAt(arrivals, position)));
 }
 
 function batchNamed(id: string, rowCount: number) {
