@@ -110,6 +110,24 @@ suite('each event is in ClickHouse once', { skip: missingChdb() }, () => {
     expectShipped(chdb, [world]);
   });
 
+  test('a gateway that is closed while an insert is under way does not wait; the next one finds the rows', async () => {
+    const world = openWorld('g', new Random(4));
+    const held = new Promise<() => void>((resolve) => {
+      door.beforeAnswer = () => new Promise<void>((answer) => resolve(answer));
+    });
+    await world.start();
+    await world.post();
+    const answer = await held;
+    await world.close();
+    // It did not wait until the client gave up.
+    assert.equal(world.failureCount, 0);
+    door.beforeAnswer = () => {};
+    answer();
+    await world.start();
+    await finish(world);
+    expectShipped(chdb, [world]);
+  });
+
   test('what was sent before is found also when its token is forgotten', async () => {
     const [world, other] = ['a', 'b'].map((name) => openWorld(name, new Random(3)));
     chdb.run('ALTER TABLE weir.events MODIFY SETTING non_replicated_deduplication_window = 1');
