@@ -14,6 +14,8 @@ export type AggregateSqlCall = {
   readonly type: SqlType;
   /** Names of the columns that hold the arguments. */
   readonly arguments: readonly string[];
+  /** Of an aggregate that takes rows in an order, the column that numbers them. */
+  readonly position?: string | undefined;
   readonly parts: StatementParts;
 };
 
@@ -36,6 +38,9 @@ const AGGREGATES: ReadonlyMap<string, AggregateSql> = new Map(
     bit_and: bits('groupBitAnd'),
     bit_or: bits('groupBitOr'),
     bit_xor: bits('groupBitXor'),
+    array_agg: collectArray,
+    array_concat_agg: concatArrays,
+    string_agg: joinTexts,
   } satisfies Readonly<Record<string, AggregateSql>>),
 );
 
@@ -49,18 +54,25 @@ const DISTINCT_MEANS_NOTHING: ReadonlySet<string> = new Set([
   'approx_count_distinct',
 ]);
 
+/** These take each value once where they are asked to. */
+const DISTINCT_IS_KEPT: ReadonlySet<string> = new Set([
+  'count',
+  'countif',
+  'array_agg',
+  'string_agg',
+]);
+
 /** Refuses an aggregate, or a modifier of one, that ClickHouse has no exact form of. */
 export function aggregateSql(of: AggregateSqlCall): string {
-  const { name, distinct, orderBy, limit, having, isDeferred, nulls } = of.call;
+  const { name, distinct, having, isDeferred, nulls } = of.call;
   const shown = name.toUpperCase();
   const render = AGGREGATES.get(name);
   if (render === undefined) return refuse(`the aggregate ${shown}`, undefined);
-  if (orderBy !== undefined || limit !== undefined)
-    return refuse(`${shown} with an order`, undefined);
   if (having !== undefined) return refuse(`${shown} with HAVING`, undefined);
   if (isDeferred) return refuse(`${shown} whose errors count in some branches only`, undefined);
-  if (nulls === 'respect') return refuse(`${shown} with RESPECT NULLS`, undefined);
-  if (distinct && !DISTINCT_MEANS_NOTHING.has(name) && name !== 'count' && name !== 'countif') {
+  if (nulls === 'respect' && name !== 'array_agg')
+    return refuse(`${shown} with RESPECT NULLS`, undefined);
+  if (distinct && !DISTINCT_MEANS_NOTHING.has(name) && !DISTINCT_IS_KEPT.has(name)) {
     return refuse(`${shown} with DISTINCT`, undefined);
   }
   return render(of);
@@ -165,7 +177,7 @@ function sum(of: AggregateSqlCall): string {
     case 'INT64':
       return checkedInteger(`sum(toInt128(${value}))`, parts);
     case 'FLOAT64':
-      return checkedFloat(`sumKahan(${value})`, `countIf(NOT isFinite(${value})) > 0`, parts);
+      return checkedFloat(floatSum(value), `countIf(NOT isFinite(${value})) > 0`, parts);
     case 'NUMBER': {
       const whole = numberOfInteger(checkedInteger(`sum(toInt128(${value}.1))`, parts));
       const fraction = numberOfFloat(checkedFloat(floatTotal(value), '0', parts), parts);
@@ -246,9 +258,14 @@ function ofFirstKind(entries: string, parts: StatementParts): string {
   });
 }
 
+/** Kahan's sum is NaN beside infinities. */
+function floatSum(value: string): string {
+  return `if(countIf(NOT isFinite(${value})) > 0, sum(${value}), sumKahan(${value}))`;
+}
+
 /** Where the sum is beyond a double, in a range that is 2^64 lower. */
 function floatAverage(value: string): string {
-  const total = `sumKahan(${value})`;
+  const total = floatSum(value);
   const isBeyond = `NOT isFinite(${total}) AND countIf(NOT isFinite(${value})) = 0`;
   const scaled = `sumKahan(${value} * pow(2, -64)) / count(${value}) * pow(2, 64)`;
   return `multiIf(count(${value}) = 0, NULL, ${isBeyond}, ${scaled}, ${total} / count(${value}))`;
@@ -260,5 +277,69 @@ function quantileCount(constant: Expression | undefined): number {
   return refuse(
     `APPROX_QUANTILES with this number of quantiles; from 1 to ${QUANTILES_MAX}`,
     undefined,
+  );
+}
+
+/** The values of a group in their order, as an Array of ClickHouse. */
+function collected(of: AggregateSqlCall, withNulls: boolean): string {
+  const { parts, position, call } = of;
+  const type = typeOf(of);
+  const value = of.arguments[0]!;
+  const entry = `tuple(${position ?? '0'}, ${value})`;
+  const isTaken = withNulls ? '1' : isThere(value, type);
+  const name = parts.variable();
+  const sorted = `arraySort(${name} -> ${name}.1, groupArrayIf(${entry}, ${isTaken}))`;
+  const values = `arrayMap(${name} -> ${name}.2, ${call.distinct ? firsts(sorted, of) : sorted})`;
+  if (call.limit === undefined) return values;
+  const limit = call.limit.op === 'literal' ? call.limit.value : null;
+  if (typeof limit !== 'number' || limit < 0) {
+    return refuse(`${call.name.toUpperCase()} with this limit`, undefined);
+  }
+  return `arraySlice(${values}, 1, ${limit})`;
+}
+
+/** Of equal values the first. */
+function firsts(entries: string, of: AggregateSqlCall): string {
+  const { parts, call, position } = of;
+  const type = typeOf(of);
+  if (!isScalar(type) || position === undefined) {
+    return refuse(`${call.name.toUpperCase()} with DISTINCT and without an order`, undefined);
+  }
+  return parts.once(entries, (list) => {
+    const [entry, count] = [parts.variable(), parts.variable()];
+    const keys = `arrayMap(${entry} -> ${groupKeyOf(`${entry}.2`, type)}, ${list})`;
+    return `arrayFilter((${entry}, ${count}) -> ${count} = 1, ${list}, arrayEnumerateUniq(${keys}))`;
+  });
+}
+
+function collectArray(of: AggregateSqlCall): string {
+  const stored = storedType(arrayOf(typeOf(of)));
+  const values = collected(of, of.call.nulls !== 'ignore');
+  return of.parts.once(values, (list) => `CAST(if(empty(${list}), [], [${list}]), '${stored}')`);
+}
+
+/** The elements of all arrays that are no NULLs. */
+function concatArrays(of: AggregateSqlCall): string {
+  const type = typeOf(of);
+  if (type.kind !== 'ARRAY' || !isScalar(type.element) || of.call.distinct) {
+    return refuse(`ARRAY_CONCAT_AGG of ${typeName(type)}`, undefined);
+  }
+  return of.parts.once(collected(of, false), (lists) => {
+    const list = of.parts.variable();
+    const joined = `arrayFlatten(arrayMap(${list} -> ${list}[1], ${lists}))`;
+    return `CAST(if(empty(${lists}), [], [${joined}]), '${storedType(type)}')`;
+  });
+}
+
+function joinTexts(of: AggregateSqlCall): string {
+  const [separator] = of.call.constants;
+  const value = separator === undefined ? ',' : separator.op === 'literal' ? separator.value : null;
+  if (typeof value !== 'string') return refuse('STRING_AGG with this separator', undefined);
+  const { parts } = of;
+  const text = parts.variable();
+  return parts.once(
+    collected(of, false),
+    (list) =>
+      `if(empty(${list}), NULL, arrayStringConcat(arrayMap(${text} -> assumeNotNull(${text}), ${list}), ${parts.text(value)}))`,
   );
 }

@@ -3,10 +3,10 @@ import type { Expression } from '../../../engine/plan/expression.ts';
 import type { Span } from '../../../engine/query-error.ts';
 import { floatText, readDynamic } from './dynamic-sql.ts';
 import { asNumber } from './number-sql.ts';
-import { refuse } from './refusal.ts';
+import { refuse, UNSUPPORTED } from './refusal.ts';
 import { nullOf } from './sql-type.ts';
 import type { StatementParts } from './statement-parts.ts';
-import { dayOf, modulo, US_PER_DAY } from './time-sql.ts';
+import { dateText, datetimeText, dayOf, modulo, timeOfDayText, US_PER_DAY } from './time-sql.ts';
 
 type Cast = Extract<Expression, { readonly op: 'cast' }>;
 
@@ -56,6 +56,16 @@ function castValue(value: string, from: SqlType, context: CastContext): string |
       );
     case 'STRING INT64':
       return parsedInteger(value, context);
+    case 'STRING FLOAT64':
+      return parsedFloat(value, context);
+    case 'DATE STRING':
+      return dateText(value, parts);
+    case 'TIME STRING':
+      return timeOfDayText(value, parts);
+    case 'DATETIME STRING':
+      return datetimeText(value, parts);
+    case 'TIMESTAMP STRING':
+      return `concat(${datetimeText(value, parts)}, '+00')`;
     case 'DATETIME TIMESTAMP':
     case 'TIMESTAMP DATETIME':
       return value;
@@ -141,4 +151,25 @@ function parsedInteger(value: string, context: CastContext): string {
       },
     ),
   );
+}
+
+/** Decimal digits with a point and an exponent, `inf`, `infinity` or `nan`; hexadecimal digits are refused as they are met. */
+function parsedFloat(value: string, context: CastContext): string {
+  const { parts, span } = context;
+  const trimmed = `replaceRegexpAll(${value}, '^[\\t-\\r ]+|[\\t-\\r ]+$', '')`;
+  return parts.once(trimmed, (text) => {
+    const isHexadecimal = `match(${text}, '^[-+]?0[xX][.0-9a-fA-F]')`;
+    const message = `${UNSUPPORTED} CAST of hexadecimal digits to FLOAT64`;
+    const raised = parts.raise(isHexadecimal, { code: 'query_failed', message, span });
+    const isDecimal = `match(${text}, '^[-+]?(?:[0-9]+\\.?[0-9]*|\\.[0-9]+)(?:[eE][-+]?[0-9]+)?$')`;
+    const sign = `if(startsWith(${text}, '-'), -1, 1)`;
+    // ClickHouse has no answer for digits beyond a double.
+    const decimal = `ifNull(toFloat64OrNull(assumeNotNull(${text})), ${sign} * inf)`;
+    const word = `replaceRegexpOne(lower(${text}), '^[-+]', '')`;
+    const special = `multiIf(${word} IN ('inf', 'infinity'), ${sign} * inf, ${word} = 'nan', nan, NULL)`;
+    return parts.once(
+      `multiIf(${raised} = 1, NULL, ${isDecimal}, ${decimal}, ${special})`,
+      (number) => checked(number, `isNotNull(${text}) AND isNull(${number})`, context),
+    );
+  });
 }

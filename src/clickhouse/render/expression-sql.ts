@@ -6,9 +6,11 @@ import { castSql } from './cast-sql.ts';
 import { dynamicField, dynamicList, readDynamic } from './dynamic-sql.ts';
 import { functionSql } from './functions/registry.ts';
 import { asFloat } from './number-sql.ts';
+import type { PlanSql } from './plan-sql.ts';
 import { refuse } from './refusal.ts';
 import { asColumn, isNull, isScalar, literal, nullOf, storedType } from './sql-type.ts';
 import type { StatementParts } from './statement-parts.ts';
+import { subquerySql } from './subquery-sql.ts';
 
 /** What a column of the plan is called in the statement, at one place of it. */
 export type Columns = ReadonlyMap<ColumnId, ColumnSql>;
@@ -25,10 +27,12 @@ type Of<Op extends Expression['op']> = Extract<Expression, { readonly op: Op }>;
 export class ExpressionSql {
   readonly #columns: Columns;
   readonly #parts: StatementParts;
+  readonly #plans: Pick<PlanSql, 'of'>;
 
-  constructor(columns: Columns, parts: StatementParts) {
+  constructor(columns: Columns, parts: StatementParts, plans: Pick<PlanSql, 'of'>) {
     this.#columns = columns;
     this.#parts = parts;
+    this.#plans = plans;
   }
 
   of(expression: Expression): string {
@@ -61,11 +65,20 @@ export class ExpressionSql {
       case 'deferred-value':
         return refuse('an aggregate whose errors count in some branches only', expression.span);
       case 'subquery':
+        return this.#subquery(expression);
       case 'apply':
         return refuse('this subquery', expression.span);
       default:
         return unreachable(expression);
     }
+  }
+
+  #subquery(subquery: Of<'subquery'>): string {
+    if (subquery.captures.length > 0) {
+      return refuse('a subquery that reads columns of the query around it', subquery.span);
+    }
+    const input = subquery.input && { sql: this.of(subquery.input), type: subquery.input.type };
+    return subquerySql(subquery, this.#plans.of(subquery.plan), { input, parts: this.#parts });
   }
 
   #column({ id }: Of<'column'>): string {

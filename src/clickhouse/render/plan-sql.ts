@@ -2,7 +2,7 @@ import { must, unreachable } from '../../../engine/assert.ts';
 import { type SqlType, typeName } from '../../../engine/column/type.ts';
 import type { Column, ColumnId, Expression } from '../../../engine/plan/expression.ts';
 import { columnsOf, conjunctsOf } from '../../../engine/plan/expression-walk.ts';
-import type { LogicalPlan, ScanField } from '../../../engine/plan/logical-plan.ts';
+import type { LogicalPlan, ScanField, SortKey } from '../../../engine/plan/logical-plan.ts';
 import { outputIds } from '../../../engine/plan/optimize/plan-walk.ts';
 import { EVENTS_TABLE } from '../schema.ts';
 import { aggregateSql } from './aggregate-sql.ts';
@@ -12,6 +12,7 @@ import { refuse } from './refusal.ts';
 import { groupKeyOf, type OrderKey, orderText, sortKeysOf } from './sort-sql.ts';
 import { asColumn, integer, isScalar, literal, nullOf } from './sql-type.ts';
 import { canRaise, type StatementParts } from './statement-parts.ts';
+import { windowSql } from './window-sql.ts';
 
 type Of<Op extends LogicalPlan['op']> = Extract<LogicalPlan, { readonly op: Op }>;
 
@@ -71,7 +72,7 @@ export class PlanSql {
       case 'limit':
         return this.#limit(plan);
       case 'window':
-        return refuse('functions over windows', undefined);
+        return this.#window(plan);
       case 'outer':
         return refuse('a subquery that reads columns of the query around it', undefined);
       default:
@@ -215,7 +216,7 @@ export class PlanSql {
     if (on === undefined) return { sql: sides('CROSS JOIN'), columns, order };
     const { equalities, rest } = splitCondition(on, outputIds(left), outputIds(right));
     const keys = equalities.map((pair) => this.#equality(pair, one, other));
-    const conditions = rest.map((term) => new ExpressionSql(columns, this.#parts).of(term));
+    const conditions = rest.map((term) => new ExpressionSql(columns, this.#parts, this).of(term));
     if (kind === 'inner' || kind === 'cross') {
       const where = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
       const join =
@@ -278,24 +279,33 @@ export class PlanSql {
     const expressions = this.#over(below);
     // Arguments and keys are columns of a SELECT of their own, since they are named several times.
     const items: string[] = [];
-    const columnOf = ({ type }: Expression, sql: string): string => {
+    const add = (sql: string): string => {
       const name = parts.variable();
-      items.push(`${asColumn(sql, type)} AS ${name}`);
+      items.push(`${sql} AS ${name}`);
       return name;
     };
+    const columnOf = (expression: Expression) =>
+      add(asColumn(expressions.of(expression), expression.type));
     const grouped = keys.map(({ column, expression }) => {
-      const name = columnOf(expression, expressions.of(expression));
+      const name = columnOf(expression);
       return `${groupKeyOf(name, column.type)} AS ${nameOf(column)}`;
     });
+    const positions: string[] = [];
     const computed = aggregates.map(({ column, call }) => {
-      const inputs = call.arguments.map((each) => columnOf(each, expressions.of(each)));
-      const sql = aggregateSql({ call, type: column.type, arguments: inputs, parts });
+      const inputs = call.arguments.map(columnOf);
+      const order = (call.orderBy ?? []).flatMap((key) => this.#orderKeys(key, add, below));
+      const by = [...order, ...below.order].map(orderText).join(', ');
+      const position = call.orderBy === undefined || by === '' ? undefined : parts.variable();
+      if (position !== undefined)
+        positions.push(`row_number() OVER (ORDER BY ${by}) AS ${position}`);
+      const sql = aggregateSql({ call, type: column.type, arguments: inputs, position, parts });
       return `${asColumn(sql, column.type)} AS ${nameOf(column)}`;
     });
-    const list = items.length === 0 ? '1 AS one' : items.join(', ');
+    const list = select(items, below);
+    const rows = positions.length === 0 ? list : `SELECT *, ${positions.join(', ')} FROM (${list})`;
     const by = keys.map(({ column }) => nameOf(column)).join(', ');
     const group = keys.length === 0 ? '' : ` GROUP BY ${by}`;
-    const sql = `SELECT ${[...grouped, ...computed].join(', ')} FROM (SELECT ${list} FROM (${below.sql}))${group}`;
+    const sql = `SELECT ${[...grouped, ...computed].join(', ')} FROM (${rows})${group}`;
     const columns = named([...keys, ...aggregates].map(({ column }) => column));
     // Where nothing else is asked for, groups go by their keys.
     return this.#ordered(
@@ -307,6 +317,59 @@ export class PlanSql {
         nullsFirst: true,
       })),
     );
+  }
+
+  /** The keys of ClickHouse for one of the plan, over columns that `add` makes. */
+  #orderKeys(
+    { expression, descending, nullsFirst }: SortKey,
+    add: (sql: string) => string,
+    below: RelationSql,
+  ): readonly OrderKey[] {
+    const { type } = expression;
+    const passed = expression.op === 'column' ? below.columns.get(expression.id) : undefined;
+    const keys = passed?.isArrival
+      ? [add(passed.sql)]
+      : sortKeysOf(add(asColumn(this.#over(below).of(expression), type)), type);
+    return keys.map((sql) => ({ sql, descending, nullsFirst }));
+  }
+
+  /** The rows with a column for each call, in the order that they have. */
+  #window({ input, partitionBy, orderBy, ties, calls }: Of<'window'>): RelationSql {
+    const below = this.of(input);
+    const parts = this.#parts;
+    const expressions = this.#over(below);
+    const items: string[] = [];
+    const add = (sql: string): string => {
+      const name = parts.variable();
+      items.push(`${sql} AS ${name}`);
+      return name;
+    };
+    const columnOf = (expression: Expression) =>
+      add(asColumn(expressions.of(expression), expression.type));
+    const keys = (of: readonly SortKey[]) => of.flatMap((key) => this.#orderKeys(key, add, below));
+    const partition = partitionBy.map((key) => groupKeyOf(columnOf(key), key.type));
+    const order = keys(orderBy);
+    const tied = [...keys(ties ?? []), ...below.order];
+    const computed = calls.map(({ column, call }) => {
+      const inputs = call.function.arguments.map(columnOf);
+      const sql = windowSql({
+        call,
+        type: column.type,
+        inputs,
+        partition,
+        order,
+        ties: tied,
+        parts,
+      });
+      return `${asColumn(sql, column.type)} AS ${nameOf(column)}`;
+    });
+    const passed = Array.from(below.columns.values(), ({ sql }) => sql);
+    const inner = { sql: select([...passed, ...items], below), order: below.order };
+    return {
+      sql: select([...passed, ...computed], inner),
+      columns: new Map([...below.columns, ...named(calls.map(({ column }) => column))]),
+      order: below.order,
+    };
   }
 
   #sort({ input, keys }: Of<'sort'>): RelationSql {
@@ -356,7 +419,7 @@ export class PlanSql {
   }
 
   #over({ columns }: RelationSql): ExpressionSql {
-    return new ExpressionSql(columns, this.#parts);
+    return new ExpressionSql(columns, this.#parts, this);
   }
 
   #newOrder(): string {

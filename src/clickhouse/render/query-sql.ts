@@ -29,6 +29,8 @@ const SETTINGS: RenderedQuery['settings'] = {
   aggregate_functions_null_for_empty: 0,
   transform_null_in: 0,
   group_by_use_nulls: 0,
+  // Texts become the nearest doubles.
+  precise_float_parsing: 1,
   output_format_json_quote_64bit_integers: 1,
   output_format_json_named_tuples_as_objects: 0,
 };

@@ -75,3 +75,37 @@ export function dayNumber({ year, month, day }: Civil, parts: StatementParts): s
 export function dayOfWeek(dayNumber: string): string {
   return modulo(`${dayNumber} + 4`, 7);
 }
+
+/** `2026-01-15`. */
+export function dateText(dayNumber: string, parts: StatementParts): string {
+  return civilDate(dayNumber, parts, ({ year, month, day }) => {
+    const fields = [padded(year, 4), padded(month, 2), padded(day, 2)];
+    return `concat(${fields.join(", '-', ")})`;
+  });
+}
+
+/** `11:55:00`, with 3 or 6 digits of a fraction if any. */
+export function timeOfDayText(us: string, parts: StatementParts): string {
+  return parts.once(modulo(us, US_PER_DAY), (ofDay) => {
+    const part = (lengthUs: number, count: number) =>
+      padded(`intDiv(${ofDay}, toInt64(${lengthUs})) % ${count}`, 2);
+    const clock = [part(3_600_000_000, 24), part(60_000_000, 60), part(1_000_000, 60)].join(
+      ", ':', ",
+    );
+    const micros = `${ofDay} % 1000000`;
+    const fraction = `multiIf(${micros} = 0, '', ${micros} % 1000 = 0, concat('.', ${padded(`intDiv(${micros}, 1000)`, 3)}), concat('.', ${padded(micros, 6)}))`;
+    return `concat(${clock}, ${fraction})`;
+  });
+}
+
+/** `2026-01-15 11:55:00.123`. */
+export function datetimeText(us: string, parts: StatementParts): string {
+  return parts.once(us, (time) => {
+    const [date, clock] = [dateText(dayOf(time, parts), parts), timeOfDayText(time, parts)];
+    return `concat(${date}, ' ', ${clock})`;
+  });
+}
+
+export function padded(value: string, width: number): string {
+  return `leftPad(toString(${value}), ${width}, '0')`;
+}

@@ -15,9 +15,15 @@ export const arithmeticSql: Readonly<Record<string, FunctionSql>> = {
   neg: negate,
   safe_negate: (call) => negate({ ...call, isSafe: true }),
   abs: unary((value) => `abs(${value})`),
-  sign: unary((value) => `sign(${value})`, false),
+  sign: unary((value) => `if(isNaN(${value}), ${value}, sign(${value}))`, false),
   div: divideIntegers,
   mod: remainder,
+  sqrt: squareRoot,
+  is_nan: ({ arguments: [value] }) => `isNaN(${value})`,
+  is_inf: ({ arguments: [value] }) => `isInfinite(${value})`,
+  '&': bitwise('bitAnd'),
+  '|': bitwise('bitOr'),
+  '^': bitwise('bitXor'),
   round: roundHalfAway,
   trunc: (call) => wholeOf(call, 'trunc'),
   ceil: (call) => wholeOf(call, 'ceil'),
@@ -194,4 +200,18 @@ function roundHalfAway(call: CallSql): string {
     const whole = `trunc(${value})`;
     return `if(abs(${value} - ${whole}) >= 0.5, ${whole} + sign(${value}), ${whole})`;
   });
+}
+
+function squareRoot(call: CallSql): string {
+  const [type] = call.types as [SqlType];
+  return call.parts.once(asFloat(call.arguments[0]!, type, call.parts), (value) =>
+    checked(call, `sqrt(${value})`, `${value} < 0`, 'SQRT of a negative number'),
+  );
+}
+
+function bitwise(name: string): FunctionSql {
+  return (call) => {
+    if (!call.types.every(({ kind }) => kind === 'INT64')) return refuseTypes(call);
+    return `toInt64(${name}(${call.arguments.join(', ')}))`;
+  };
 }

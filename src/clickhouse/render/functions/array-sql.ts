@@ -1,7 +1,7 @@
 import { arrayOf, elementTypeOf, type SqlType } from '../../../../engine/column/type.ts';
 import { dynamicList } from '../dynamic-sql.ts';
-import { isScalar, nullOf } from '../sql-type.ts';
-import { type CallSql, checked, type FunctionSql } from './function-sql.ts';
+import { isScalar, nullOf, storedType } from '../sql-type.ts';
+import { type CallSql, checked, type FunctionSql, refuseTypes } from './function-sql.ts';
 
 export const arraySql: Readonly<Record<string, FunctionSql>> = {
   array_length: (call) =>
@@ -13,6 +13,8 @@ export const arraySql: Readonly<Record<string, FunctionSql>> = {
   array_safe_offset: element({ base: 0, isSafe: true }),
   array_ordinal: element({ base: 1, isSafe: false }),
   array_safe_ordinal: element({ base: 1, isSafe: true }),
+  in_array: isInArray,
+  array_concat: concatArrays,
   array_reverse: (call) => {
     const list = call.parts.variable();
     return `arrayMap(${list} -> arrayReverse(${list}), ${listOf(call, 0)})`;
@@ -51,4 +53,30 @@ function element({
       }),
     );
   };
+}
+
+/** NULL where nothing equals and something may; FALSE of an empty list, and of none. */
+function isInArray(call: CallSql): string {
+  const [type, list] = call.types as [SqlType, SqlType];
+  const isPlain = isScalar(type) && type.kind !== 'FLOAT64' && type.kind !== 'JSON';
+  if (list.kind !== 'ARRAY' || !isPlain || list.element.kind !== type.kind)
+    return refuseTypes(call);
+  const { parts } = call;
+  return parts.once(call.arguments[0]!, (value) =>
+    parts.once(`${call.arguments[1]}[1]`, (elements) => {
+      const found = `has(${elements}, ${value})`;
+      return `multiIf(empty(${elements}), 0, isNull(${value}), NULL, ${found}, 1, has(${elements}, NULL), NULL, 0)`;
+    }),
+  );
+}
+
+function concatArrays(call: CallSql): string {
+  const { parts, type } = call;
+  if (!call.types.every(({ kind }) => kind === 'ARRAY')) return refuseTypes(call);
+  const lists = call.arguments;
+  return parts.once(`tuple(${lists.join(', ')})`, (all) => {
+    const isMissing = lists.map((_, index) => `empty(${all}.${index + 1})`).join(' OR ');
+    const elements = lists.map((_, index) => `${all}.${index + 1}[1]`).join(', ');
+    return `CAST(if(${isMissing}, [], [arrayConcat(${elements})]), '${storedType(type)}')`;
+  });
 }

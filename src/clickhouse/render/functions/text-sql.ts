@@ -1,4 +1,4 @@
-import { nullOf } from '../sql-type.ts';
+import { nullOf, storedType } from '../sql-type.ts';
 import {
   type CallSql,
   checked,
@@ -27,6 +27,10 @@ export const textSql: Readonly<Record<string, FunctionSql>> = {
     return `toInt64(${named('position', call)}(${text}, ${wanted}))`;
   }),
   reverse: ofTexts((call) => `${named('reverse', call)}(${call.arguments[0]})`),
+  // Those of STRINGs have the forms of all letters in Unicode, and those of BYTES of ASCII.
+  lower: ofTexts((call) => `${named('lower', call)}(${call.arguments[0]})`),
+  upper: ofTexts((call) => `${named('upper', call)}(${call.arguments[0]})`),
+  split: ofTexts(split),
   replace: ofTexts(replaceAll),
   substr: ofTexts(substring),
   substring: ofTexts(substring),
@@ -53,6 +57,18 @@ function named(name: string, { types }: CallSql): string {
 
 function sizeOf(call: CallSql): string {
   return `toInt64(${named('length', call)}(${call.arguments[0]}))`;
+}
+
+/** Between separators that are constants. */
+function split(call: CallSql): string {
+  const { parts, type } = call;
+  const separator = call.arguments.length === 1 ? ',' : constantOf(call, 1);
+  if (separator === null) return nullOf(type);
+  if (separator === '' || call.types[0]!.kind === 'BYTES') return refuseTypes(call);
+  return parts.once(call.arguments[0]!, (text) => {
+    const pieces = `splitByString(${parts.text(String(separator))}, assumeNotNull(${text}))`;
+    return `CAST(if(isNull(${text}), [], [${pieces}]), '${storedType(type)}')`;
+  });
 }
 
 function replaceAll(call: CallSql): string {

@@ -1,12 +1,17 @@
 import type { SqlType } from '../../../../engine/column/type.ts';
+import { tokensOf } from '../../../../engine/function/time/time-format.ts';
 import { refuse } from '../refusal.ts';
+import { nullOf } from '../sql-type.ts';
 import {
   civilDate,
+  dateText,
+  datetimeText,
   dayNumber,
   dayOf,
   dayOfWeek,
   floorDivide,
   modulo,
+  padded,
   TIME_US_MAX,
   TIME_US_MIN,
   US_PER_DAY,
@@ -39,6 +44,22 @@ export const timeSql: Readonly<Record<string, FunctionSql>> = {
   date_add: shift('+'),
   date_sub: shift('-'),
   timestamp_diff: difference,
+  datetime_diff: boundaries,
+  date_diff: boundaries,
+  timestamp_micros: ofUnits(1),
+  timestamp_millis: ofUnits(1_000),
+  timestamp_seconds: ofUnits(1_000_000),
+  timestamp_from_unix_micros: ofUnits(1),
+  timestamp_from_unix_millis: ofUnits(1_000),
+  timestamp_from_unix_seconds: ofUnits(1_000_000),
+  timestamp: conversion,
+  datetime: conversion,
+  date: conversion,
+  string: timeText,
+  unix_date: ({ arguments: [value] }) => value!,
+  format_timestamp: formatTime,
+  format_datetime: formatTime,
+  format_date: formatTime,
   extract: extractPart,
   unix_micros: ({ arguments: [value] }) => value!,
   unix_millis: ({ arguments: [value], parts }) => floorDivide(value!, 1_000, parts),
@@ -193,4 +214,124 @@ function extractDatePart(day: string, part: string, call: CallSql): string {
         return refuse(`EXTRACT of ${part}`, call.span);
     }
   });
+}
+
+/** A number of units since the epoch as a time. */
+function ofUnits(lengthUs: number): FunctionSql {
+  return (call) => {
+    if (call.types[0]?.kind !== 'INT64') return call.arguments[0]!;
+    return call.parts.once(`toInt128(${call.arguments[0]}) * ${lengthUs}`, (us) => {
+      const isBad = `${us} < ${TIME_US_MIN} OR ${us} > ${TIME_US_MAX}`;
+      return checked(call, `toInt64(${us})`, isBad, 'time out of range');
+    });
+  };
+}
+
+/** TIMESTAMP, DATETIME and DATE of another time, in UTC. */
+function conversion(call: CallSql): string {
+  const from = call.types[0]!.kind;
+  const value = call.arguments[0]!;
+  checkZone(call, 1);
+  if (from !== 'TIMESTAMP' && from !== 'DATETIME' && from !== 'DATE') {
+    return refuse(`${call.name.toUpperCase()} of ${from}`, call.span);
+  }
+  if (call.type.kind === 'DATE') return from === 'DATE' ? value : dayOf(value, call.parts);
+  return from === 'DATE' ? `(${value} * ${US_PER_DAY})` : value;
+}
+
+function timeText(call: CallSql): string {
+  const value = call.arguments[0]!;
+  checkZone(call, 1);
+  switch (call.types[0]!.kind) {
+    case 'TIMESTAMP':
+      return `concat(${datetimeText(value, call.parts)}, '+00')`;
+    case 'DATETIME':
+      return datetimeText(value, call.parts);
+    case 'DATE':
+      return dateText(value, call.parts);
+    default:
+      return refuse(`STRING of ${call.types[0]!.kind}`, call.span);
+  }
+}
+
+/** How many starts of a part lie between two times. */
+function boundaries(call: CallSql): string {
+  if (call.types[0]?.kind === 'TIMESTAMP') return difference(call);
+  const part = partOf(call, 2);
+  const { parts } = call;
+  const [end, start] = call.arguments as [string, string];
+  const isOfDays = isDate(call.types);
+  const lengthUs = LENGTHS_US.get(part);
+  if (lengthUs !== undefined && !isOfDays) {
+    return `(${floorDivide(end, lengthUs, parts)} - ${floorDivide(start, lengthUs, parts)})`;
+  }
+  const ofDay = (value: string): string => {
+    const day = isOfDays ? value : dayOf(value, parts);
+    const weekStart = weekStartOf(part);
+    if (part === 'DAY') return day;
+    if (weekStart !== undefined) return floorDivide(`${day} + ${4 - weekStart}`, 7, parts);
+    return civilDate(day, parts, ({ year, month }) => {
+      if (part === 'YEAR') return year;
+      if (part === 'MONTH') return `(${year} * 12 + ${month})`;
+      if (part === 'QUARTER') return `(${year} * 4 + intDiv(${month} - 1, 3))`;
+      return refuse(`a difference in ${part}`, call.span);
+    });
+  };
+  return `toInt64(${ofDay(end)} - ${ofDay(start)})`;
+}
+
+/** FORMAT_TIMESTAMP and its kin, with a constant format, in UTC. */
+function formatTime(call: CallSql): string {
+  const format = constantOf(call, 0);
+  const { parts, type } = call;
+  checkZone(call, 2);
+  if (format === null) return nullOf(type);
+  const isOfDays = call.types[1]!.kind === 'DATE';
+  return parts.once(call.arguments[1]!, (time) => {
+    const us = isOfDays ? `(${time} * ${US_PER_DAY})` : time;
+    const texts = tokensOf(String(format)).map((token) =>
+      'text' in token ? parts.text(token.text) : elementText(token.element, us, call),
+    );
+    const text = texts.length === 0 ? "''" : `concat(${[...texts, "''"].join(', ')})`;
+    return `if(isNull(${time}), NULL, ${text})`;
+  });
+}
+
+function elementText(element: string, us: string, call: CallSql): string {
+  const { parts } = call;
+  const ofDay = (lengthUs: number, count: number, width = 2) =>
+    padded(`intDiv(${modulo(us, lengthUs * count)}, toInt64(${lengthUs}))`, width);
+  const ofDate = (part: string, width: number) =>
+    padded(extractDatePart(dayOf(us, parts), part, call), width);
+  if (call.types[1]!.kind === 'DATE' && /[HMS]$/.test(element)) {
+    return refuse(`the element %${element} of a DATE`, call.span);
+  }
+  switch (element) {
+    case 'Y':
+      return `toString(${extractDatePart(dayOf(us, parts), 'YEAR', call)})`;
+    case 'E4Y':
+      return ofDate('YEAR', 4);
+    case 'y':
+      return `right(${ofDate('YEAR', 4)}, 2)`;
+    case 'm':
+      return ofDate('MONTH', 2);
+    case 'd':
+      return ofDate('DAY', 2);
+    case 'j':
+      return ofDate('DAYOFYEAR', 3);
+    case 'Q':
+      return `toString(${extractDatePart(dayOf(us, parts), 'QUARTER', call)})`;
+    case 'H':
+      return ofDay(3_600_000_000, 24);
+    case 'M':
+      return ofDay(60_000_000, 60);
+    case 'S':
+      return ofDay(1_000_000, 60);
+    case 'E3S':
+      return `concat(${ofDay(1_000_000, 60)}, '.', ${ofDay(1_000, 1_000, 3)})`;
+    case 'E6S':
+      return `concat(${ofDay(1_000_000, 60)}, '.', ${ofDay(1, 1_000_000, 6)})`;
+    default:
+      return refuse(`the element %${element} of a time format`, call.span);
+  }
 }
