@@ -10,6 +10,7 @@ import { sealSegment } from '../../engine/column/seal.ts';
 import type { SegmentHandle } from '../../engine/column/segment.ts';
 import { Engine } from '../../engine/engine.ts';
 import { batchOf } from '../column/batch-of.ts';
+import { listOpenFiles, OPEN_FILES_HIDDEN } from '../support/open-files.ts';
 
 const NOW_US = Date.UTC(2026, 0, 15) * 1000;
 const DAY_US = 86_400_000_000;
@@ -36,10 +37,12 @@ function engineWith(
     segments = [],
     workerCount = 1,
     spilledBytesMax = 1024 * MEBIBYTE,
+    stopMsMax = QUERY_MS_MAX,
   }: {
     readonly segments?: readonly SegmentHandle[];
     readonly workerCount?: number;
     readonly spilledBytesMax?: number;
+    readonly stopMsMax?: number;
   } = {},
 ): Spilling {
   const folder = join(root, String(engines.length));
@@ -47,7 +50,7 @@ function engineWith(
     sources: [{ name: 'logs', projectPath: ['project'] }],
     catalog: { segments: () => segments, dropped: () => ({ count: 0, ids: [] }) },
     workerCount,
-    poolLimits: { queriesBytesMax, queryMsMax: QUERY_MS_MAX, spilledBytesMax },
+    poolLimits: { queriesBytesMax, queryMsMax: QUERY_MS_MAX, spilledBytesMax, stopMsMax },
     inlineLimits: { rowsMax: 0 },
     spillFolder: folder,
   });
@@ -61,10 +64,11 @@ async function run({ engine }: Spilling, text: string, signal?: AbortSignal): Pr
   return Buffer.from(json).toString();
 }
 
-/** Whether a query of the engine wrote to disk. What it wrote has no name, so the folder is empty. */
+/** Whether a query of the engine wrote to disk. What it wrote has no name, and is closed. */
 function hasSpilled({ folder }: Spilling): boolean {
   if (!existsSync(folder)) return false;
   assert.deepEqual(readdirSync(folder), []);
+  if (OPEN_FILES_HIDDEN === false) assert.deepEqual(listOpenFiles(folder), []);
   return true;
 }
 
@@ -178,8 +182,8 @@ test('a query that would write too much to disk is refused with both numbers', a
   assert.equal(await run(narrow, 'SELECT 1 AS n'), '[{"n":1}]');
 });
 
-test('a query that is cancelled while it writes leaves nothing, and its thread goes on', async () => {
-  const narrow = engineWith(NARROW_BYTES);
+/** Cancels a query as soon as it has begun to write. */
+async function cancelSpilling(narrow: Spilling): Promise<void> {
   const cancelled = new AbortController();
   // The folder is made with the first byte.
   const timer = setInterval(() => {
@@ -188,6 +192,18 @@ test('a query that is cancelled while it writes leaves nothing, and its thread g
   const text = `SELECT COUNT(DISTINCT ${NUMBER} * 8 + c) AS n FROM ${ROWS}, UNNEST([1, 2, 3, 4]) AS c`;
   await assert.rejects(run(narrow, text, cancelled.signal), { code: 'query_cancelled' });
   clearInterval(timer);
+}
+
+test('a query that is cancelled while it writes leaves nothing, and its thread goes on', async () => {
+  const narrow = engineWith(NARROW_BYTES);
+  await cancelSpilling(narrow);
   assert.equal(hasSpilled(narrow), true);
   assert.equal(await run(narrow, `SELECT COUNT(*) AS n FROM ${ROWS}`), `[{"n":${COUNT}}]`);
+});
+
+test('a thread that is ended while it writes leaves nothing', async () => {
+  const narrow = engineWith(NARROW_BYTES, { stopMsMax: 0 });
+  await cancelSpilling(narrow);
+  await narrow.engine.close();
+  assert.equal(hasSpilled(narrow), true);
 });
