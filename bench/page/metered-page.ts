@@ -55,6 +55,7 @@ export class MeteredPage {
     await page.addInitScript(METER);
     await page.goto(`${url}/#/service?token=${encodeURIComponent(token)}`);
     await page.getByRole('heading').first().waitFor();
+    await keepNoAnswers(page);
     const session = await browser.newBrowserCDPSession();
     const { processInfo } = await session.send('SystemInfo.getProcessInfo');
     const renderers = processInfo.filter(({ type }) => type === 'renderer');
@@ -140,4 +141,26 @@ export class MeteredPage {
     await this.page.locator('.event').first().waitFor({ state: 'detached' });
     await this.page.locator('.histogram').waitFor({ state: 'detached' });
   }
+}
+
+/** What this module uses of the insides of `playwright-core`, whose version is exact. */
+type DrivenPage = {
+  readonly _connection: {
+    toImpl(page: Page): {
+      readonly delegate: {
+        readonly _mainFrameSession: {
+          readonly _client: { send(command: 'Network.disable'): Promise<object> };
+        };
+      };
+    };
+  };
+};
+
+/**
+ * Makes the page keep no answers for developers' tools, which nobody has open: it would copy and encode each answer in one
+ * task. `playwright-core` always has them kept, and offers no way to change that.
+ */
+async function keepNoAnswers(page: Page): Promise<void> {
+  const { _connection } = page as unknown as DrivenPage;
+  await _connection.toImpl(page).delegate._mainFrameSession._client.send('Network.disable');
 }

@@ -10,6 +10,9 @@ const NAMES = ['request_id', 'trace_id', 'execution_id'] as const;
 /** Levels of a record that are looked through. */
 const DEPTH_MAX = 6;
 
+/** Members of a record whose own members are looked through: a record of a stranger may have ten thousand. */
+const MEMBERS_MAX = 200;
+
 export function findRequestKey({ metadata }: LogEvent): RequestKey | undefined {
   for (const name of NAMES) {
     const value = findValue(metadata, name, DEPTH_MAX);
@@ -37,7 +40,7 @@ function findValue(value: unknown, name: string, depth: number): string | undefi
   if (typeof value !== 'object' || value === null || depth === 0) return undefined;
   const own = Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined;
   if ((typeof own === 'string' && own !== '') || typeof own === 'number') return String(own);
-  for (const member of Object.values(value)) {
+  for (const member of Object.values(value).slice(0, MEMBERS_MAX)) {
     const found = findValue(member, name, depth - 1);
     if (found !== undefined) return found;
   }
