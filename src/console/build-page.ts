@@ -2,8 +2,8 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
-import { build, type Metafile } from 'esbuild';
-import { must } from '../../engine/assert.ts';
+import { build, type Metafile, type Plugin } from 'esbuild';
+import { assert, must } from '../../engine/assert.ts';
 import { functionNames } from '../../engine/plan/binder/special-forms.ts';
 import { packageRoot } from '../package-root.ts';
 
@@ -25,6 +25,28 @@ const STYLE = `${PAGE}/style/page.css`;
 /** What is loaded before the first rows: the shell and the first view, with all that they import. */
 const FIRST_ENTRIES = [MAIN, STYLE, 'src/console/page/views/explore/explore-view.tsx'];
 
+/**
+ * What uPlot makes of `Intl` when it is loaded: the first use of `Intl` is a long task, and the page uses none of these.
+ * It formats numbers itself, and its times are in UTC.
+ */
+const CHART_TEXTS = [
+  ["new Intl.NumberFormat(domEnv ? nav.language : 'en-US')", '{ format: String }'],
+  ['new Intl.DateTimeFormat().resolvedOptions().timeZone', 'undefined'],
+] as const;
+
+const chartsWithoutIntl: Plugin = {
+  name: 'charts without Intl',
+  setup: ({ onLoad }) =>
+    onLoad({ filter: /uPlot\.esm\.js$/ }, async ({ path }) => {
+      let contents = await readFile(path, 'utf8');
+      for (const [text, shorter] of CHART_TEXTS) {
+        assert(contents.includes(text), `uPlot has ${text}`);
+        contents = contents.replace(text, shorter);
+      }
+      return { contents };
+    }),
+};
+
 const root = packageRoot();
 const [target = 'dist'] = process.argv.slice(2);
 const folder = join(root, target, 'console');
@@ -45,6 +67,7 @@ const { outputFiles, metafile } = await build({
   legalComments: 'none',
   define: { SQL_FUNCTIONS: JSON.stringify([...new Set(functionNames())].sort()) },
   logLevel: 'warning',
+  plugins: [chartsWithoutIntl],
 });
 
 rmSync(folder, { recursive: true, force: true });

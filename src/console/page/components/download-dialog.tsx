@@ -15,6 +15,7 @@ import { Button } from './button.tsx';
 import { Dialog } from './dialog.tsx';
 import { Field, Select } from './field.tsx';
 import { FormError } from './form-error.tsx';
+import { formatInteger } from './quantity.ts';
 
 const FORMAT_TEXTS: Readonly<Record<DownloadFormat, readonly [title: string, hint: string]>> = {
   csv: ['CSV', 'A table with a header row; nested values are JSON in their column'],
@@ -141,7 +142,7 @@ function Going(props: {
         {state === 'sending' && !isOfEvents && 'the answer is being sent'}
         {state === 'sending' &&
           isOfEvents &&
-          `${rows_done.toLocaleString('en')} events sent, ${percent} % of the time`}
+          `${formatInteger(rows_done)} events sent, ${percent} % of the time`}
       </p>
       <Button
         buttonRef={button}
@@ -168,14 +169,12 @@ function Ended({ stage, isOfEvents }: { readonly stage: Stage; readonly isOfEven
   return (
     <p role="status">
       {state === 'cancelled' && 'Cancelled: the file is incomplete.'}
-      {state === 'done' &&
-        isOfEvents &&
-        `Done: ${rows_done.toLocaleString('en')} events were sent.`}
+      {state === 'done' && isOfEvents && `Done: ${formatInteger(rows_done)} events were sent.`}
       {state === 'done' &&
         !isOfEvents &&
         (truncated_to === undefined
           ? 'Done: all rows were sent.'
-          : `Done, but the answer has more rows: only the first ${truncated_to.toLocaleString('en')} were sent.`)}
+          : `Done, but the answer has more rows: only the first ${formatInteger(truncated_to)} were sent.`)}
     </p>
   );
 }

@@ -1,9 +1,26 @@
-const COUNT = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
 const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'] as const;
+const THOUSANDS = ['', 'K', 'M', 'B', 'T'] as const;
+
+// `Intl` writes the same numbers, but its first use is a long task: a browser then loads its data.
 
 /** `12.3K`. */
 export function formatCount(count: number): string {
-  return COUNT.format(count);
+  let power = 0;
+  let rounded = roundTenths(count);
+  while (Math.abs(rounded) >= 1_000 && power < THOUSANDS.length - 1) {
+    power += 1;
+    rounded = roundTenths(count / 1_000 ** power);
+  }
+  return `${rounded}${THOUSANDS[power]}`;
+}
+
+function roundTenths(value: number): number {
+  return Math.round(value * 10) / 10;
+}
+
+/** `12,345` of an integer. */
+export function formatInteger(count: number): string {
+  return String(count).replace(/\B(?=(?:\d{3})+$)/g, ',');
 }
 
 /** `12.3 MiB`. */

@@ -1,5 +1,6 @@
 import { DownloadDialog } from '../../components/download-dialog.tsx';
 import { LogText } from '../../components/log-text.tsx';
+import { formatInteger } from '../../components/quantity.ts';
 import type { EventList } from './event-list.ts';
 import { formatIso, formatMoment } from './event-time.ts';
 import type { ExplorePlace } from './explore-place.ts';
@@ -23,7 +24,7 @@ export function EventsDownload(props: {
   const count = list.buckets.value.reduce((sum, bucket) => sum + bucket.count, 0);
   return (
     <DownloadDialog order={order} onClose={onClose}>
-      All {list.isDone.value && count.toLocaleString('en')} events of <LogText text={source} />
+      All {list.isDone.value && formatInteger(count)} events of <LogText text={source} />
       {project !== '' && (
         <>
           {' '}

@@ -1,7 +1,7 @@
 import { useMemo, useRef, useState } from 'preact/hooks';
 import type { Bucket } from '../../api/explore.ts';
 import { LogText } from '../../components/log-text.tsx';
-import { formatCount } from '../../components/quantity.ts';
+import { formatCount, formatInteger } from '../../components/quantity.ts';
 import { formatMoment, type Zone } from './event-time.ts';
 import { type HistogramBar, type HistogramSeries, stackBuckets } from './histogram-bars.ts';
 
@@ -122,7 +122,7 @@ function Tip(props: {
         {bar.parts.map(({ key, from, to }) => (
           <li key={key}>
             {series && <LogText text={series.get(key)!.name} isCut />}
-            <span class="number">{(to - from).toLocaleString('en')}</span>
+            <span class="number">{formatInteger(to - from)}</span>
           </li>
         ))}
       </ul>

@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { Button } from '../../components/button.tsx';
 import { LogText } from '../../components/log-text.tsx';
+import { formatInteger } from '../../components/quantity.ts';
 import { Empty, Failure, Loading } from '../../components/states.tsx';
 import { useActions } from '../../state/actions.ts';
 import { changeParameters } from '../../state/route.ts';
@@ -106,17 +107,15 @@ function TailFacts(props: {
           </code>
         </span>
       )}
-      <span>{tail.rate.value.toLocaleString('en')} a second</span>
+      <span>{formatInteger(tail.rate.value)} a second</span>
       {isLost && <span class="badge warn">connecting again</span>}
       {isHeld && (
         <span class="badge accent">
-          paused, {waiting === 0 ? 'nothing new yet' : `${waiting.toLocaleString('en')} new`}
+          paused, {waiting === 0 ? 'nothing new yet' : `${formatInteger(waiting)} new`}
         </span>
       )}
       {leftOut > 0 && (
-        <span class="badge warn">
-          {leftOut.toLocaleString('en')} were left out during the pause
-        </span>
+        <span class="badge warn">{formatInteger(leftOut)} were left out during the pause</span>
       )}
     </p>
   );

@@ -4,6 +4,7 @@ import { ANSWER_ROWS_MAX, orderAnswer } from '../../api/download.ts';
 import { explainQuery, type QueryAnswer, type QueryParameter, runQuery } from '../../api/query.ts';
 import { Button } from '../../components/button.tsx';
 import { DownloadDialog } from '../../components/download-dialog.tsx';
+import { formatInteger } from '../../components/quantity.ts';
 import { chooseChart, ResultChart } from '../../components/result-chart.tsx';
 import { RowTable } from '../../components/row-table.tsx';
 import { Empty, Failure, Loaded, Loading } from '../../components/states.tsx';
@@ -120,8 +121,8 @@ function Answer({ run, answer }: { readonly run: RunQuery; readonly answer: Quer
           order={orderAnswer(run.sql, run.parameters)}
           onClose={() => setDownloading(false)}
         >
-          All rows of the answer, at most {ANSWER_ROWS_MAX.toLocaleString('en')}. The query runs
-          once more for them.
+          All rows of the answer, at most {formatInteger(ANSWER_ROWS_MAX)}. The query runs once more
+          for them.
         </DownloadDialog>
       )}
     </section>
