@@ -1,6 +1,6 @@
+import { COLLECTED_VALUES_MAX } from '../../engine/aggregate/collected-rows.ts';
 import {
   ANSWER_BYTES_MAX,
-  COLLECTED_VALUES_MAX,
   GENERATED_ARRAY_MAX,
   GROUPS_MAX,
   MADE_TEXT_LENGTH_MAX,

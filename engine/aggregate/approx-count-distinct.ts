@@ -2,12 +2,14 @@ import { INT64 } from '../column/type.ts';
 import type { SqlValue } from '../column/value.ts';
 import type { Vector } from '../column/vector.ts';
 import { valueAt } from '../column/vector.ts';
-import { SKETCHES_BYTES_MAX } from '../limits.ts';
 import { QueryError } from '../query-error.ts';
 import type { AggregateFunction, AggregateState } from './aggregate-function.ts';
 import { DictionaryMemo } from './dictionary-memo.ts';
 import { DistinctSketch, SKETCH_EXACT_MAX, type SketchPartial } from './distinct-sketch.ts';
 import { hashOfValue } from './value-hash.ts';
+
+/** Bytes of the sketches of one APPROX_COUNT_DISTINCT: 16,384 groups of many values each. */
+const SKETCHES_BYTES_MAX = 256 * 1024 * 1024;
 
 /**
  * APPROX_COUNT_DISTINCT(x): how many distinct values there are; NULL is none. Up to SKETCH_EXACT_MAX

@@ -3,7 +3,6 @@ import type { SqlValue } from '../column/value.ts';
 import type { Vector } from '../column/vector.ts';
 import { valueAt } from '../column/vector.ts';
 import { compareByKey } from '../function/order-direction.ts';
-import { TOP_VALUES_MAX } from '../limits.ts';
 import { QueryError } from '../query-error.ts';
 import { type AggregateFunction, type AggregateState, NO_MODIFIERS } from './aggregate-function.ts';
 import { COUNT } from './count.ts';
@@ -12,6 +11,9 @@ import { NO_INT32 } from './growth.ts';
 import { KeyColumn } from './key-column.ts';
 import { PairIndex } from './pair-index.ts';
 import { SUM } from './sum.ts';
+
+/** Values one APPROX_TOP_COUNT or APPROX_TOP_SUM may ask for: an answer of a cell stays short. */
+const TOP_VALUES_MAX = 10_000;
 
 /** Distinct values, over all groups, of one APPROX_TOP_COUNT or APPROX_TOP_SUM: each has a weight, and is sorted by it. */
 const DISTINCT_VALUES_MAX = 2_000_000;

@@ -1,8 +1,10 @@
 import { keyedHash, PROBES_MAX, quickHashOfBytes, randomHashKey } from '../column/string-hash.ts';
 import type { StringBlock } from '../column/vector.ts';
-import { INDEXED_BYTES_MAX } from '../limits.ts';
 import { QueryError } from '../query-error.ts';
 import { FIRST_BYTES, grownUint8, grownUint32, NO_UINT8 } from './growth.ts';
+
+/** Bytes of the distinct texts of one column, less than 4 GiB: offsets of 32 bits say where each begins and ends. */
+const INDEXED_BYTES_MAX = 2 ** 32 - 1;
 
 /** What all indexes begin as; the first entry makes arrays of their own. */
 const NO_SLOTS = new Int32Array(2);

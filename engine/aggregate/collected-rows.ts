@@ -3,10 +3,13 @@ import type { SqlValue } from '../column/value.ts';
 import type { Vector } from '../column/vector.ts';
 import { valueAt } from '../column/vector.ts';
 import { compareByKey, type OrderDirection } from '../function/order-direction.ts';
-import { COLLECTED_BYTES_MAX, COLLECTED_VALUES_MAX } from '../limits.ts';
+import { COLLECTED_BYTES_MAX } from '../limits.ts';
 import { QueryError } from '../query-error.ts';
 import { grownInt32, NO_INT32 } from './growth.ts';
 import { fromPortable, type PortableValue, toPortable } from './portable-value.ts';
+
+/** Rows, over all groups, that one ARRAY_AGG, STRING_AGG or ARRAY_CONCAT_AGG holds at a time. */
+export const COLLECTED_VALUES_MAX = 2_000_000;
 
 /** Parallel arrays: the group, the value and, for each key of the order, the key of each row. */
 export type CollectedPartial = {

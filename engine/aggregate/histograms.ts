@@ -1,5 +1,4 @@
 import { carvedInt32, carvedUint32 } from '../column/carved-arrays.ts';
-import { HISTOGRAM_COUNTERS_MAX } from '../limits.ts';
 import type { GroupedNumbers } from './grouped-numbers.ts';
 import { grownInt32, NO_INT32, NO_UINT32 } from './growth.ts';
 import {
@@ -9,6 +8,9 @@ import {
   mergedCounts,
 } from './integer-counts.ts';
 import { type EntriesOfOne, IntegerLog, type LooseIntegers, type Span } from './integer-log.ts';
+
+/** Counters in the histograms of one APPROX_QUANTILES: 64 MB. Beyond, counts are kept by hashing. */
+const HISTOGRAM_COUNTERS_MAX = 16_777_216;
 
 const CAPACITY_MIN = 64;
 

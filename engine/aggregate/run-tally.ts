@@ -1,9 +1,11 @@
 import { carvedFloat64, carvedInt32, carvedUint8 } from '../column/carved-arrays.ts';
 import type { IntegerCoding, PackedNumbers } from '../column/packed-numbers.ts';
 import type { UnsignedArray } from '../column/slice.ts';
-import { TALLY_CODES_MAX } from '../limits.ts';
 import { areLoose, type CodeEntries, countFewCodes, listFewCodes } from './few-codes.ts';
 import type { CountedIntegers } from './integer-counts.ts';
+
+/** Codes of integers that are counted by code: two counters for each stay within the second-level cache. */
+export const TALLY_CODES_MAX = 65_536;
 
 /**
  * How often each integer came in each run of a chunk. Those of run `r` are entries

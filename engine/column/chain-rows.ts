@@ -1,5 +1,7 @@
-import { CHAINS_KEPT_MAX } from '../limits.ts';
 import type { OpenSegmentArrays } from './segment.ts';
+
+/** Chains of rows of an open segment that a thread remembers; beyond, it forgets them all. */
+export const CHAINS_KEPT_MAX = 256;
 
 const ROWS_MIN = 16;
 

@@ -2,7 +2,12 @@ import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { isMainThread, MessageChannel } from 'node:worker_threads';
-import { COLLECTING_MS_MAX } from '../limits.ts';
+
+/**
+ * Milliseconds that V8 has to collect garbage beside other work, some ten times the usual. Then it is collected at
+ * once: memory that is let go of must not stay.
+ */
+const COLLECTING_MS_MAX = 200;
 
 /**
  * Length of an array that makes V8 begin to collect. V8 counts the bytes of arrays, and begins once there are 64 MiB more

@@ -1,4 +1,3 @@
-import { COLUMN_VALUES_MIN, SEGMENT_COLUMNS_MAX } from '../limits.ts';
 import { endOfNode } from './skeleton.ts';
 import {
   BIG_INTEGER,
@@ -14,6 +13,12 @@ import {
   RECORD_LIST,
   TEXT,
 } from './token.ts';
+
+/** Leaf columns of one sealed segment; rarer leaves share the residual column. */
+export const SEGMENT_COLUMNS_MAX = 512;
+
+/** A leaf needs this many values in a segment to get a column of its own: a column costs a header. */
+const COLUMN_VALUES_MIN = 16;
 
 /** Stands for the residual where a column is named. */
 export const RESIDUAL_COLUMN = 0xffff;

@@ -1,6 +1,17 @@
-import { ROW_TEXT_SIZE_MAX, ROW_TEXT_SIZE_MIN, ROW_TEXTS_BYTES_MAX } from '../limits.ts';
 import type { JsonWriter } from './json-writer.ts';
 import { NOWHERE, type RingText, TextRing } from './text-ring.ts';
+
+/**
+ * Bytes of records that a thread keeps as the text it wrote to answers: some 2,800 events of 3 KB, so
+ * the newest page of some dozens of projects. Where a thread may keep less, they have a third of that.
+ */
+const ROW_TEXTS_BYTES_MAX = 8 * 1024 * 1024;
+
+/** … of one record: a larger one would push out what dozens of callers ask for. */
+export const ROW_TEXT_SIZE_MAX = 64 * 1024;
+
+/** … and at least: a smaller one is put together about as quickly as it is found. */
+export const ROW_TEXT_SIZE_MIN = 32;
 
 /** The texts of all segments that this thread reads. */
 let threadRing = new TextRing(ROW_TEXTS_BYTES_MAX);

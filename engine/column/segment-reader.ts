@@ -1,10 +1,5 @@
 import { must } from '../assert.ts';
-import {
-  OPEN_READERS_MAX,
-  PASSING_BYTES_MAX,
-  READERS_BYTES_MAX,
-  SEALED_READERS_MAX,
-} from '../limits.ts';
+import { PASSING_BYTES_MAX, READERS_BYTES_MAX } from '../limits.ts';
 import { BackedSegment } from './backed-segment.ts';
 import { EXTRACT_IMAGE_BYTES_MIN, type SegmentExtract } from './extract/segment-extract.ts';
 import {
@@ -36,6 +31,12 @@ import {
 } from './segment-backing.ts';
 import { bytesReadInParts, forgetReadInParts, mayWait, SegmentImage } from './segment-image.ts';
 import type { DroppedSegments } from './snapshot.ts';
+
+/** Sealed segments a thread keeps open: opening one again costs its columns, not its rows. */
+const SEALED_READERS_MAX = 1024;
+
+/** Open segments a thread remembers the shapes of: one per source in use. */
+const OPEN_READERS_MAX = 64;
 
 /** Rows that are a larger part of their segment than one in so many are read with all others. */
 const EXTRACT_PART = 4;

@@ -1,4 +1,4 @@
-import { FIELD_MEMOS_MAX, TEMPLATE_BYTES_MAX } from '../limits.ts';
+import { TEMPLATE_BYTES_MAX } from '../limits.ts';
 // biome-ignore lint/suspicious/noImportCycles: a skeleton compiles templates that walk through it.
 import { compileTemplate, type JsonTemplate, templateSize } from './json-template.ts';
 import { KeyPattern } from './key-pattern.ts';
@@ -15,6 +15,9 @@ import {
   RECORD_LIST,
 } from './token.ts';
 import type { StringBlock } from './vector.ts';
+
+/** Names whose fields a segment's reader remembers the way to; beyond, it forgets them all. */
+const FIELD_MEMOS_MAX = 1024;
 
 /**
  * The skeletons of a segment. A *node* is the position of a token among all tokens; a *place* says

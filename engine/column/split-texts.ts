@@ -1,7 +1,14 @@
-import { SPLIT_TEXTS_BYTES_MAX, SPLIT_TEXTS_MAX } from '../limits.ts';
 import { firstAtLeast } from './positions.ts';
 import type { ByteRange } from './slot-store.ts';
 import type { StringBlock } from './vector.ts';
+
+/**
+ * Strings of a column with text in no table that a thread keeps end to end, and their bytes: a thousandth of the
+ * strings of a large segment. More are read where they lie.
+ */
+export const SPLIT_TEXTS_MAX = 4_096;
+
+export const SPLIT_TEXTS_BYTES_MAX = 1_048_576;
 
 /**
  * Strings with text that is in no table, end to end: a column has few, far apart, and who looks for a word or a

@@ -1,5 +1,4 @@
 import { deflateRawSync } from 'node:zlib';
-import { DEFLATED_BLOCK_ENTRIES } from '../limits.ts';
 import { type Cut, cutRange } from './excerpt-strings.ts';
 import { encodeNumbers } from './number-values.ts';
 import { DIGIT_VALUES, UUID_LENGTH } from './packed-digits.ts';
@@ -13,6 +12,9 @@ import { TRIPLE_MAX, Triples } from './triples.ts';
 import type { StringBlock } from './vector.ts';
 import { FORM_LENGTH_MAX, WORD_FORMS, type WordFormName } from './word-forms.ts';
 import { decodeWtf8 } from './wtf8.ts';
+
+/** Messages compressed as one block: larger packs better, smaller reads the newest few faster. */
+const DEFLATED_BLOCK_ENTRIES = 64;
 
 /** Bytes of an offset beside each plain entry. */
 const OFFSET_SIZE = 4;

@@ -1,5 +1,4 @@
 import { must } from '../assert.ts';
-import { TEXT_PATHS_MAX } from '../limits.ts';
 import { LastRanges } from './last-ranges.ts';
 import type { NumberValues } from './number-values.ts';
 import { openPositions, type Positions } from './positions.ts';
@@ -17,6 +16,9 @@ import { columnsAtPath, signedStringsOf } from './text-columns.ts';
 import { TextPath } from './text-path.ts';
 import { type SignatureFooter, TextSignature } from './text-signature.ts';
 import type { SplitBlock } from './vector.ts';
+
+/** Paths whose texts a segment's reader remembers the whereabouts of; beyond, it forgets them all. */
+const TEXT_PATHS_MAX = 64;
 
 /** Where the strings at one path lie. */
 type PathSight = {

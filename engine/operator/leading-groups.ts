@@ -9,9 +9,15 @@ import { consecutivePositions, sliceChunk } from '../column/chunk.ts';
 import { isReadingPassing } from '../column/segment-reader.ts';
 import type { NumberVector } from '../column/vector.ts';
 import type { OrderDirection } from '../function/order-direction.ts';
-import { CHUNK_ROWS_MAX, LEADING_GROUPS_MIN, LEADING_ROWS_HELD_MAX } from '../limits.ts';
+import { CHUNK_ROWS_MAX, LEADING_ROWS_HELD_MAX } from '../limits.ts';
 import { type AggregateOptions, AggregateSink } from './aggregate.ts';
 import type { Sink } from './sink.ts';
+
+/**
+ * Groups met at the beginning of a run that make it worth to look for the first of them in another way: below, what it
+ * takes to aggregate all of them comes to less than a look at each row more.
+ */
+const LEADING_GROUPS_MIN = 1024;
 
 /** The first groups of an order by the greatest value of each, descending, or by the least, ascending. */
 export type Leading = OrderDirection & {

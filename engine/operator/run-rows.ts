@@ -2,7 +2,13 @@ import { carvedInt32 } from '../column/carved-arrays.ts';
 import { consecutivePositions } from '../column/chunk.ts';
 import { intersectionOf, type RowRanges } from '../column/row-ranges.ts';
 import type { NeededText, RowRange, RowRun, RowSpan, Segment } from '../column/segment.ts';
-import { CHUNK_ROWS_MAX, TEXT_ROWS_MIN } from '../limits.ts';
+import { CHUNK_ROWS_MAX } from '../limits.ts';
+
+/**
+ * Rows of a run from which its segment is asked which of them may hold a text: the answer takes some
+ * microseconds, as does looking at 100 rows.
+ */
+const TEXT_ROWS_MIN = 512;
 
 type AreOrdered = (start: number, count: number) => boolean;
 

@@ -6,11 +6,14 @@ import type { SqlValue } from '../column/value.ts';
 import type { Vector } from '../column/vector.ts';
 import { valueAt } from '../column/vector.ts';
 import { compareByKey } from '../function/order-direction.ts';
-import { MATERIALIZED_ROWS_MAX, TOP_CHUNKS_MAX } from '../limits.ts';
+import { MATERIALIZED_ROWS_MAX } from '../limits.ts';
 import { concatChunks, detachedChunk, tooManyRows } from './collect.ts';
 import type { Sink } from './sink.ts';
 import { pushInChunks } from './sink.ts';
 import type { OrderKey } from './sort-order.ts';
+
+/** Chunks whose rows a top-N holds at a time: each keeps its read columns alive, some 50 KB. */
+const TOP_CHUNKS_MAX = 256;
 
 /**
  * Runs of rows of one chunk, beyond one of each, that are pushed apart. With more, the order goes to and

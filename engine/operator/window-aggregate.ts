@@ -9,12 +9,18 @@ import { assert } from '../assert.ts';
 import type { SqlType } from '../column/type.ts';
 import type { SqlValue } from '../column/value.ts';
 import { takeVector, type Vector } from '../column/vector.ts';
-import { CHUNK_ROWS_MAX, WINDOW_VALUES_MAX } from '../limits.ts';
+import { CHUNK_ROWS_MAX } from '../limits.ts';
 import { QueryError } from '../query-error.ts';
 import { vectorOfValues } from './result-vector.ts';
 import type { Checkpoint } from './sink.ts';
 import type { FrameBounds } from './window-frame.ts';
 import { forEachStanding, type WindowRows } from './window-rows.ts';
+
+/**
+ * Elements of the lists and characters of the texts that one aggregate gives over frames: frames
+ * that grow by a row each give lists whose lengths add up to the square of the rows. 256 MB.
+ */
+const WINDOW_VALUES_MAX = 33_554_432;
 
 /** An aggregate called with OVER. */
 export type FramedAggregate = {

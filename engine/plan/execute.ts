@@ -4,7 +4,6 @@ import { type Chunk, VectorChunk, type VectorFunction } from '../column/chunk.ts
 import type { Segment } from '../column/segment.ts';
 import type { SqlValue } from '../column/value.ts';
 import { numberVector, type Vector, valueAt, valueVector } from '../column/vector.ts';
-import { GROUPED_CHUNK_ROWS_MAX } from '../limits.ts';
 import { type AggregatePartial, AggregateSink, GROUP_ORDER } from '../operator/aggregate.ts';
 import { CollectSink } from '../operator/collect.ts';
 import { ChoosingFilter, FilterOperator } from '../operator/filter.ts';
@@ -52,6 +51,13 @@ import { groupingBelow, makesTexts, rowInputsOf, rowWiseScanOf } from './physica
 import type { PlanProfiler } from './plan-profile.ts';
 import { type Functions, PreparedPlan, type PreparedTexts } from './prepared-plan.ts';
 import { frameOf, windowRunOf } from './window-call.ts';
+
+/**
+ * Rows of a chunk on its way from a scan to a grouping, where they are read as they lie: what is done once a
+ * chunk comes to little beside what is done once a row, and a run that goes over from one to the next is counted twice.
+ * As many as a counter of 16 bits counts, less a few, so that the next begins at a word.
+ */
+export const GROUPED_CHUNK_ROWS_MAX = 65_520;
 
 /** What a plan runs over. */
 export type ExecutionContext = {

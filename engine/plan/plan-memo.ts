@@ -1,11 +1,7 @@
 import { serialize } from 'node:v8';
 import type { SqlValue } from '../column/value.ts';
 import { WorkBudget } from '../function/work-meter.ts';
-import {
-  FOLDING_STEPS_MAX,
-  REMEMBERED_PLANS_BYTES_MAX,
-  REMEMBERED_TEXTS_BYTES_MAX,
-} from '../limits.ts';
+import { FOLDING_STEPS_MAX, REMEMBERED_PLANS_BYTES_MAX } from '../limits.ts';
 import { QueryError } from '../query-error.ts';
 import type { Column } from './expression.ts';
 import {
@@ -32,6 +28,9 @@ import {
 } from './plan-template.ts';
 import { EVERYTHING } from './reach.ts';
 import { SizedMemory } from './sized-memory.ts';
+
+/** Bytes of the texts that calls put into such plans: those of some thousand projects. */
+const REMEMBERED_TEXTS_BYTES_MAX = 1024 * 1024;
 
 /** The plan of one call. */
 export type CallPlan = {

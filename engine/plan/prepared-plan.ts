@@ -1,9 +1,11 @@
 import type { VectorFunction } from '../column/chunk.ts';
-import { PREPARED_TEXTS_MAX } from '../limits.ts';
 import type { Expression } from './expression.ts';
 import type { LateTexts } from './late-texts.ts';
 import type { PhysicalPlan } from './physical-plan.ts';
 import { SizedMemory } from './sized-memory.ts';
+
+/** Texts for which it keeps those expressions of a plan compiled that read them: of projects called in turns. */
+const PREPARED_TEXTS_MAX = 16;
 
 /**
  * What runs of one plan on one thread have in common: its expressions, compiled. For plans without

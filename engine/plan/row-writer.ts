@@ -7,11 +7,17 @@ import { ASCII_COPY_SIZE, type ViewedBytes, viewed } from '../column/viewed-byte
 import { base64OfBytes } from '../function/text/byte-text.ts';
 import { formatInterval } from '../function/time/interval-text.ts';
 import { datetimeIsoText, formatDate, formatTimeOfDay } from '../function/time/timestamp-text.ts';
-import { ANSWER_BYTES_MAX, ANSWER_TEXTS_BYTES_MAX } from '../limits.ts';
+import { ANSWER_BYTES_MAX } from '../limits.ts';
 import type { Checkpoint, Sink } from '../operator/sink.ts';
 import { QueryError } from '../query-error.ts';
 import type { Column } from './expression.ts';
 import { layoutOf, type PhysicalPlan } from './physical-plan.ts';
+
+/**
+ * Bytes of one answer up to which its records are kept: a page of 100 events has some 350 KB. What asks for
+ * thousands of events does so once, and would push out all pages.
+ */
+const ANSWER_TEXTS_BYTES_MAX = 1024 * 1024;
 
 /** Bytes between two checkpoints: well below a millisecond of writing. */
 const CHECKPOINT_BYTES = 64 * 1024;

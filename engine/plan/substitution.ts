@@ -1,6 +1,20 @@
-import { SUBSTITUTED_NODES_MAX, SUBSTITUTION_NODES_MAX, UNION_NODES_MAX } from '../limits.ts';
 import type { ColumnId, Expression } from './expression.ts';
 import { childrenOf, substitute } from './expression-walk.ts';
+
+/**
+ * Nodes that the conditions above a projection, or the keys of a sort, may come to once its expressions are put in
+ * the place of its columns; beyond, they stay above it. Those of log pages have some tens.
+ */
+const SUBSTITUTED_NODES_MAX = 8_192;
+
+/**
+ * … and that one pass of the optimiser may write so, at all projections and unions. All later passes look at them: with
+ * 30,000 a text of 5,500 characters took 8,000,000 steps.
+ */
+const SUBSTITUTION_NODES_MAX = 12_000;
+
+/** … and the conditions above one union, in all of its inputs together: each input has scans that look at all of them. */
+const UNION_NODES_MAX = 3_000;
 
 /** Some of a plan's terms with expressions in place of columns, and those that stay as they are. */
 export type Substituted<T> = {

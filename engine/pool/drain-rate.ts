@@ -1,4 +1,7 @@
-import { DRAIN_RATE_MEMORY_MS, RETRY_AFTER_S_MAX } from '../limits.ts';
+import { RETRY_AFTER_S_MAX } from '../limits.ts';
+
+/** Over how long it is looked how fast a queue drains: some runs of usual length, and no old story. */
+const DRAIN_RATE_MEMORY_MS = 5_000;
 
 /**
  * The recent drain rate of a queue, from which `Retry-After` is computed. Amounts have one unit: queries, bytes. Times are

@@ -1,5 +1,4 @@
 import type { SegmentHandle } from '../column/segment.ts';
-import { FRAGMENT_EXCESS_MAX } from '../limits.ts';
 import type { RowSlice } from '../operator/scan.ts';
 import type { TimeWindow } from '../plan/logical-plan.ts';
 import { scansOf } from '../plan/physical-plan.ts';
@@ -7,6 +6,12 @@ import { sizeOf } from './covered-run.ts';
 import type { QueryRun } from './query-pool.ts';
 import { sharesOf } from './shares.ts';
 import { triesExpression } from './tries-expression.ts';
+
+/**
+ * What the worker with most of such segments may have, as a multiple of what each has in the mean: beyond, all have a part
+ * of the rows of each segment, for which each reads it.
+ */
+const FRAGMENT_EXCESS_MAX = 1.25;
 
 /** What one worker looks at: some segments, or one part of the rows of each. */
 export type FragmentShare = {

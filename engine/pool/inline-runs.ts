@@ -5,25 +5,7 @@ import { NotInMemoryError, withoutLoading } from '../column/segment-image.ts';
 import { endReading, forgetDropped, readSegment } from '../column/segment-reader.ts';
 import type { DroppedSegments } from '../column/snapshot.ts';
 import { pausingEvery } from '../function/work-meter.ts';
-import {
-  INLINE_BUFFERS_MAX,
-  INLINE_COVERED_MS_MAX,
-  INLINE_COVERED_ROWS_MAX,
-  INLINE_COVERED_RUNS_APART_MAX,
-  INLINE_EXPECTED_MS_MAX,
-  INLINE_EXPRESSION_ROWS_MAX,
-  INLINE_INDEXED_ROWS_MAX,
-  INLINE_KNOWN_ROWS_MAX,
-  INLINE_LEARNING_RUNS,
-  INLINE_LONG_MS_MAX,
-  INLINE_MS_MAX,
-  INLINE_PARTIALS_BYTES_MAX,
-  INLINE_QUIET_ROWS_MAX,
-  INLINE_ROWS_MAX,
-  INLINE_RUNS_APART_MAX,
-  INLINE_STEPS,
-  INLINE_TURN_MS_MAX,
-} from '../limits.ts';
+import { INLINE_PARTIALS_BYTES_MAX } from '../limits.ts';
 import { ordersOf } from '../memo/coverage.ts';
 import { partialSize } from '../memo/partial-size.ts';
 import { runPieces } from '../memo/run-pieces.ts';
@@ -52,6 +34,82 @@ import type { QueryRun } from './query-pool.ts';
 import { callIdentity, RunCosts } from './run-costs.ts';
 import { type RunAnswer, type TaskStats, taskStatsOf } from './task.ts';
 import { triesExpression } from './tries-expression.ts';
+
+/**
+ * Rows that the scans of a query may look at for it to be run on the main thread: these many take some
+ * tenths of a millisecond, and more gain nothing, for the hop to a worker takes 0.05 to 0.1.
+ */
+const INLINE_ROWS_MAX = 4096;
+
+/**
+ * … and of a plan that calls share, more rows, where they took so many milliseconds before: for a worker to do it
+ * takes the main thread some tenths of a millisecond, too.
+ */
+const INLINE_EXPECTED_MS_MAX = 1.5;
+
+const INLINE_KNOWN_ROWS_MAX = 131_072;
+
+/** … and where this thread has little else to do: two workers take a run of 370,000 rows a quarter longer than it does. */
+const INLINE_QUIET_ROWS_MAX = 524_288;
+
+/**
+ * Rows inside the window of such a query that may be looked up in the index of texts, so that it is known how many are to
+ * be looked at: of ten million rows in 14 segments that takes some 0.35 ms, and the run looks them up no second time.
+ * The clock is looked at before each segment. More are left to workers unseen.
+ */
+const INLINE_INDEXED_ROWS_MAX = 16_777_216;
+
+/**
+ * Milliseconds that such a run may take; then a worker begins anew. Whatever else the main thread has
+ * to do waits as long, and a chunk more.
+ */
+const INLINE_MS_MAX = 1;
+
+/**
+ * … and one of a plan whose runs take less than `INLINE_EXPECTED_MS_MAX`, all of their threads together, or one that
+ * is tried again after it took too long: what it takes longer are code that is not compiled yet and waiting for a
+ * processor, and neither would be less if it began anew. Else the first runs would be given up, and with them what
+ * the compiler learns of this thread.
+ */
+const INLINE_LONG_MS_MAX = 4;
+
+/**
+ * … and one that takes in remembered states: to hand over such a run would cost all of it again.
+ */
+const INLINE_COVERED_MS_MAX = 8;
+
+/**
+ * Rows that such a run may look at, if it is not known what they take on the main thread: they are what is left of many,
+ * and the code for many is seldom compiled for it. 3,600 of them took it more than 8 ms at first, and a worker 2.
+ */
+const INLINE_COVERED_ROWS_MAX = 2048;
+
+/** Of such runs of a plan with more rows, one in so many is tried all the same, if it took workers little. */
+const INLINE_LEARNING_RUNS = 16;
+
+/**
+ * Rows that a run may look at here if it tries regular expressions on them: of more it may try them on all that the
+ * strings of a segment are made of, and where the code for it is not compiled that took this thread 30 ms.
+ */
+const INLINE_EXPRESSION_ROWS_MAX = 1024;
+
+/** Such runs of a plan that go to a worker after some were too large: the states may be others soon. */
+const INLINE_COVERED_RUNS_APART_MAX = 8;
+
+/** … and that all of one turn of the event loop may take together: posts are taken in between. */
+const INLINE_TURN_MS_MAX = 4;
+
+/** Steps (`work-meter.ts`) of functions between two looks at the clock: some tenths of a millisecond. */
+const INLINE_STEPS = 50_000;
+
+/**
+ * Runs of a plan that go to a worker after many were too large: the time lost on the next stays below a few
+ * percent.
+ */
+export const INLINE_RUNS_APART_MAX = 64;
+
+/** Buffers of answers of the main thread that are kept: as many as there may be callers who read slowly. */
+const INLINE_BUFFERS_MAX = 16;
 
 /** Bounds of runs on the calling thread; those of `limits.ts` where left out. */
 export type InlineLimits = {

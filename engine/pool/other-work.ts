@@ -1,4 +1,8 @@
-import { INLINE_QUIET_MS_MAX } from '../limits.ts';
+/**
+ * Milliseconds of other work in a turn of the event loop, on the mean of the last turns with runs, below which a thread has
+ * little: an answer or two. While events come in these are slices of some milliseconds.
+ */
+const INLINE_QUIET_MS_MAX = 0.5;
 
 /** What one turn more counts in the mean. */
 const WEIGHT = 1 / 8;

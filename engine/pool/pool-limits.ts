@@ -2,7 +2,6 @@ import {
   QUERIES_BYTES_MAX,
   QUERIES_WAITING_MAX,
   QUERY_TIME_MS_MAX,
-  SEAL_TIME_MS_MAX,
   STOP_MS_MAX,
   THREAD_IDLE_MS_MAX,
   TURN_MS_MIN,
@@ -10,6 +9,12 @@ import {
   WORKER_NEW_OBJECTS_BYTES_MAX,
 } from '../limits.ts';
 import { THREAD_BOUNDS, type ThreadBounds } from './thread-bounds.ts';
+
+/**
+ * Milliseconds a sealing may take: some five hundred times the usual, for it lets all others go first,
+ * but so that none holds a thread for ever.
+ */
+const SEAL_TIME_MS_MAX = 600_000;
 
 /** Bounds of a pool; those of `limits.ts` where left out. */
 export type PoolLimits = ThreadBounds & {

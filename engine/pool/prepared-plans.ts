@@ -1,9 +1,14 @@
 import type { DroppedSegments } from '../column/snapshot.ts';
-import { PREPARED_PLANS_MAX } from '../limits.ts';
 import type { PhysicalPlan } from '../plan/physical-plan.ts';
 import { appliesOf, operatorsOf } from '../plan/physical-walk.ts';
 import { PreparedPlan } from '../plan/prepared-plan.ts';
 import { SizedMemory } from '../plan/sized-memory.ts';
+
+/**
+ * Plans whose expressions a worker keeps compiled: each some tens of KB, and the last dictionaries that its
+ * functions were asked about.
+ */
+export const PREPARED_PLANS_MAX = 64;
 
 /**
  * What runs of the plans that a thread ran lately have in common, so that a plan that comes again is not compiled

@@ -1,6 +1,8 @@
-import { COST_ROWS_MIN } from '../limits.ts';
 import type { LateTexts } from '../plan/late-texts.ts';
 import type { PhysicalPlan } from '../plan/physical-plan.ts';
+
+/** Rows from which a run tells what its plan takes for one: fewer tell what it takes to begin. */
+export const COST_ROWS_MIN = 1024;
 
 /** A run that has ended: milliseconds of all threads together, and the rows they looked at. */
 export type EndedRun = {

@@ -1,5 +1,5 @@
 import { assert, must } from '../assert.ts';
-import { PARKING_LOOK_MS, STARVED_MS_MAX, TURN_MS_MIN } from '../limits.ts';
+import { TURN_MS_MIN } from '../limits.ts';
 import { FairQueue } from './fair-queue.ts';
 import type { Job, Lane, Parking, Waited } from './job.ts';
 import { NO_TENANT, type Tenant } from './tenant-sets.ts';
@@ -11,6 +11,15 @@ import {
   type WorkKind,
   WorkShares,
 } from './work-shares.ts';
+
+/** While queries wait for threads that others have, it is looked so often whether one of these is to be parked. */
+export const PARKING_LOOK_MS = 10;
+
+/**
+ * Milliseconds that the query of a tenant waits of which nothing has begun, while no more tasks may be parked: then
+ * one of the tenant that has run so much longer without a break is ended. Shorter ones end of themselves.
+ */
+export const STARVED_MS_MAX = 500;
 
 /** The clock of a scheduler. */
 export type SchedulerTime = {

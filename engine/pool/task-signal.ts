@@ -1,5 +1,7 @@
-import { PARKED_CHECK_MS } from '../limits.ts';
 import { RunStoppedError } from '../query-error.ts';
+
+/** Milliseconds between two looks of a parked task at memory: it is refused as others are where it holds most. */
+const PARKED_CHECK_MS = 200;
 
 /** One integer that the main thread and the thread of a task share: whether the task is to go on. */
 export type TaskSignal = Int32Array;

@@ -33,7 +33,7 @@ import {
 import { ShapeMemory } from '../column/shape-memory.ts';
 import { SpillFile } from '../column/spill-file.ts';
 import { pausingEvery } from '../function/work-meter.ts';
-import { CHECKPOINT_STEPS, PARTIAL_BYTES_PART, REMEMBERED_PLANS_BYTES_MAX } from '../limits.ts';
+import { REMEMBERED_PLANS_BYTES_MAX } from '../limits.ts';
 import { partialSize } from '../memo/partial-size.ts';
 import { prepareStates } from '../memo/prepare-states.ts';
 import { packLargeOf, partialsOf, runPieces } from '../memo/run-pieces.ts';
@@ -75,6 +75,12 @@ import {
 } from './task.ts';
 import { TaskClock } from './task-signal.ts';
 import { THREAD_BOUNDS, type ThreadData } from './thread-bounds.ts';
+
+/** Steps between two checkpoints of functions: some milliseconds, and far more than a checkpoint takes. */
+const CHECKPOINT_STEPS = 250_000;
+
+/** Part of QUERIES_BYTES_MAX that the partial state of one fragment may take: on its way to the thread that combines it, it is there up to four times. */
+const PARTIAL_BYTES_PART = 1 / 16;
 
 /** Absent where the tasks run on the thread that makes them. */
 const data = workerData as ThreadData | null | undefined;

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { ChunkRuns } from '../../engine/aggregate/chunk-runs.ts';
 import { GroupTable } from '../../engine/aggregate/group-table.ts';
-import { type RunTally, tallyRuns } from '../../engine/aggregate/run-tally.ts';
+import { type RunTally, TALLY_CODES_MAX, tallyRuns } from '../../engine/aggregate/run-tally.ts';
 import { must } from '../../engine/assert.ts';
 import { CodedTruths } from '../../engine/column/coded-truths.ts';
 import { IntegerCoding, PackedNumbers } from '../../engine/column/packed-numbers.ts';
@@ -18,7 +18,6 @@ import {
   TRUE,
   type Vector,
 } from '../../engine/column/vector.ts';
-import { TALLY_CODES_MAX } from '../../engine/limits.ts';
 import { maker } from './rows-of-groups.ts';
 
 const GROUP_COUNT = 3;

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { MIXED_PROJECTS } from '../../engine/column/batch.ts';
 import { JsonBuffer } from '../../engine/column/json-buffer.ts';
+import { SEGMENT_COLUMNS_MAX } from '../../engine/column/leaf-plan.ts';
 import { OpenSegment } from '../../engine/column/open-segment.ts';
 import { OpenSegmentReader } from '../../engine/column/open-segment-reader.ts';
 import { rangesOfRows } from '../../engine/column/row-ranges.ts';
@@ -11,7 +12,6 @@ import { readFooter, type SealedFooter } from '../../engine/column/sealed-layout
 import { SealedSegmentReader } from '../../engine/column/sealed-segment.ts';
 import { forgetDropped, readSegment } from '../../engine/column/segment-reader.ts';
 import { type DictionaryVector, type Vector, valueAt } from '../../engine/column/vector.ts';
-import { SEGMENT_COLUMNS_MAX } from '../../engine/limits.ts';
 import { batchOf, type EventValue, type TestEvent } from './batch-of.ts';
 import { edgeEvents } from './edge-events.ts';
 import { expectVector, rootOf } from './oracle.ts';

@@ -1,8 +1,11 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { SplitTexts } from '../../engine/column/split-texts.ts';
-import { SPLIT_TEXTS_BYTES_MAX, SPLIT_TEXTS_MAX } from '../../engine/limits.ts';
+import {
+  SPLIT_TEXTS_BYTES_MAX,
+  SPLIT_TEXTS_MAX,
+  SplitTexts,
+} from '../../engine/column/split-texts.ts';
 import { runsOf } from '../support/budget.ts';
 
 function rangeOf(text: string) {

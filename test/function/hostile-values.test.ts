@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { NORMALIZED_MARKS_MAX } from '../../engine/function/text/normal-form.ts';
 import { WorkBudget } from '../../engine/function/work-meter.ts';
-import { NORMALIZED_MARKS_MAX } from '../../engine/limits.ts';
 import { call } from './call.ts';
 
 /** Marks of two classes in turns: each of the second moves over all of the first. */

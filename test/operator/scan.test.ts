@@ -4,9 +4,13 @@ import fc from 'fast-check';
 import { rangesOfRows } from '../../engine/column/row-ranges.ts';
 import type { NeededText, RowRun, Segment } from '../../engine/column/segment.ts';
 import { numberVector, valueVector } from '../../engine/column/vector.ts';
-import { INSIDE_ROWS_MIN } from '../../engine/limits.ts';
 import type { ScanOptions } from '../../engine/operator/scan.ts';
-import { countScannedRows, newScanCounters, scanSegments } from '../../engine/operator/scan.ts';
+import {
+  countScannedRows,
+  INSIDE_ROWS_MIN,
+  newScanCounters,
+  scanSegments,
+} from '../../engine/operator/scan.ts';
 import type { Sink } from '../../engine/operator/sink.ts';
 import { TopSink } from '../../engine/operator/top.ts';
 import { QueryError } from '../../engine/query-error.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { INT64, STRING } from '../../engine/column/type.ts';
-import { VIEW_DEPTH_MAX } from '../../engine/limits.ts';
+import { VIEW_DEPTH_MAX } from '../../engine/plan/binder/binding.ts';
 import type { ParameterDeclaration, View } from '../../engine/plan/logical-plan.ts';
 import { planText } from '../../engine/plan/plan-text.ts';
 import { type PreparedQuery, prepareQuery } from '../../engine/plan/prepared-query.ts';

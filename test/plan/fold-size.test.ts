@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { FOLDED_VALUE_SIZE_MAX } from '../../engine/limits.ts';
 import { explainQuery } from '../../engine/plan/explanation.ts';
+import { FOLDED_VALUE_SIZE_MAX } from '../../engine/plan/optimize/fold.ts';
 import { prepareQuery } from '../../engine/plan/prepared-query.ts';
 
 /** The optimised plan of a text that reads nothing, in one line. */

@@ -1,8 +1,11 @@
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Engine, type EngineOptions, type RunOptions } from '../../engine/engine.ts';
-import { INLINE_RUNS_APART_MAX } from '../../engine/limits.ts';
-import { type InlineLimits, InlineRuns } from '../../engine/pool/inline-runs.ts';
+import {
+  INLINE_RUNS_APART_MAX,
+  type InlineLimits,
+  InlineRuns,
+} from '../../engine/pool/inline-runs.ts';
 import { QueryError } from '../../engine/query-error.ts';
 import { LogStore } from '../../ingest/log-store.ts';
 import { PARTITION_US } from '../../ingest/partition.ts';

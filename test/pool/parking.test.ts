@@ -1,9 +1,13 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { PARKING_LOOK_MS, STARVED_MS_MAX, TURN_MS_MIN } from '../../engine/limits.ts';
+import { TURN_MS_MIN } from '../../engine/limits.ts';
 import type { Job } from '../../engine/pool/job.ts';
-import { TaskScheduler } from '../../engine/pool/task-scheduler.ts';
+import {
+  PARKING_LOOK_MS,
+  STARVED_MS_MAX,
+  TaskScheduler,
+} from '../../engine/pool/task-scheduler.ts';
 
 const STEP_MS = 5;
 

@@ -3,12 +3,11 @@ import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { must } from '../../engine/assert.ts';
 import { collectGarbage } from '../../engine/column/garbage.ts';
-import { PREPARED_PLANS_MAX } from '../../engine/limits.ts';
 import { optimize } from '../../engine/plan/optimize/optimize.ts';
 import { type PhysicalPlan, physicalPlanOf } from '../../engine/plan/physical-plan.ts';
 import { prepareQuery } from '../../engine/plan/prepared-query.ts';
 import { EVERYTHING } from '../../engine/plan/reach.ts';
-import { PreparedPlans } from '../../engine/pool/prepared-plans.ts';
+import { PREPARED_PLANS_MAX, PreparedPlans } from '../../engine/pool/prepared-plans.ts';
 
 const SOURCES = [{ name: 'logs', projectPath: ['project'] }];
 const NONE_DROPPED = { count: 0, ids: [] };

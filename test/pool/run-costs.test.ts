@@ -1,9 +1,8 @@
 import { equal } from 'node:assert/strict';
 import { test } from 'node:test';
-import { COST_ROWS_MIN } from '../../engine/limits.ts';
 import { lateTexts } from '../../engine/plan/late-texts.ts';
 import type { PhysicalPlan } from '../../engine/plan/physical-plan.ts';
-import { type PlannedCall, RunCosts } from '../../engine/pool/run-costs.ts';
+import { COST_ROWS_MIN, type PlannedCall, RunCosts } from '../../engine/pool/run-costs.ts';
 
 const PLAN: PhysicalPlan = { op: 'one-row' };
 const CALL = { plan: PLAN };

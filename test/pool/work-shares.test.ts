@@ -1,9 +1,9 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { PARKING_LOOK_MS, TURN_MS_MIN } from '../../engine/limits.ts';
+import { TURN_MS_MIN } from '../../engine/limits.ts';
 import type { Job, Waited } from '../../engine/pool/job.ts';
-import { TaskScheduler } from '../../engine/pool/task-scheduler.ts';
+import { PARKING_LOOK_MS, TaskScheduler } from '../../engine/pool/task-scheduler.ts';
 import {
   URGENT_SEAL_SHARE,
   WORK_KINDS,

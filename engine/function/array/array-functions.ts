@@ -3,7 +3,7 @@ import type { SqlType } from '../../column/type.ts';
 import { arrayOf, BOOL, BYTES, DYNAMIC, elementTypeOf, INT64, STRING } from '../../column/type.ts';
 import type { SqlValue } from '../../column/value.ts';
 import type { Vector } from '../../column/vector.ts';
-import { ARRAY_ELEMENTS_MAX, MADE_TEXT_LENGTH_MAX } from '../../limits.ts';
+import { MADE_TEXT_LENGTH_MAX } from '../../limits.ts';
 import { QueryError } from '../../query-error.ts';
 import { equalValues } from '../comparison.ts';
 import type { Evaluate } from '../definition.ts';
@@ -12,6 +12,9 @@ import { elementsOf, readerBeside } from '../dynamic.ts';
 import type { Int64 } from '../number/int64.ts';
 import type { ScalarFunction, ScalarOverload } from '../scalar-function.ts';
 import { checkTextSize } from '../text/text-size.ts';
+
+/** Elements of an array joined of others: as many as the lists of an event, and some. */
+const ARRAY_ELEMENTS_MAX = 8_388_608;
 
 export const arrayFunctions: readonly ScalarFunction[] = [
   scalarFunction(

@@ -1,13 +1,13 @@
-import {
-  REGEX_DFA_MEMBERS_MAX,
-  REGEX_DFA_PROGRESS_MIN,
-  REGEX_DFA_TABLE_MAX,
-  REGEX_DFA_WORK_MAX,
-  REGEX_PAIR_CLASSES_MAX,
-} from '../../limits.ts';
+import { REGEX_DFA_MEMBERS_MAX, REGEX_DFA_TABLE_MAX, REGEX_DFA_WORK_MAX } from '../../limits.ts';
 import { type ByteClasses, byteClassesOf } from './byte-classes.ts';
 import type { ByteProgram } from './byte-program.ts';
 import { type PlaceSet, PlaceWalk } from './place-walk.ts';
+
+/** Classes of bytes from which an automaton takes bytes one by one: a row of all pairs has 4 KiB here. */
+const REGEX_PAIR_CLASSES_MAX = 32;
+
+/** Bytes of texts for each state of a full table that make it worth beginning another, as in RE2. */
+const REGEX_DFA_PROGRESS_MIN = 10;
 
 /** Among states: no text that goes on from here matches. */
 export const DEAD = -2;

@@ -1,6 +1,8 @@
-import { REGEX_BYTE_STEPS_MAX } from '../../limits.ts';
 import { BEGIN_TEXT, POINT_MAX, type RuneInstruction, type RuneProgram } from './rune-program.ts';
 import { utf8Ranges } from './utf8-ranges.ts';
+
+/** Steps over single bytes that a pattern's classes of characters may come to: some 20 of `\p{L}`. */
+const REGEX_BYTE_STEPS_MAX = 8_192;
 
 /**
  * A program over the bytes of WTF-8. Its *places* are those of the instructions of the program over code

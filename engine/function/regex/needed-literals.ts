@@ -1,5 +1,7 @@
 import type { RE2JS } from 're2js';
-import { REGEX_LITERALS_MAX } from '../../limits.ts';
+
+/** Texts that a match needs, of one list, and lists: each costs a look at what blocks of strings hold. */
+const REGEX_LITERALS_MAX = 16;
 
 /**
  * What a text must hold for a pattern to match: of each of these lists at least one. None of the texts

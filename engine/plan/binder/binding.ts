@@ -1,12 +1,6 @@
 import type { SourceSchema } from '../../column/snapshot.ts';
 import { type SqlType, typeName, typesEqual } from '../../column/type.ts';
-import {
-  BIND_DEPTH_MAX,
-  BOUND_NODES_MAX,
-  BOUND_NODES_WITHIN_MAX,
-  PLAN_DEPTH_MAX,
-  VIEW_DEPTH_MAX,
-} from '../../limits.ts';
+import { BOUND_NODES_MAX, BOUND_NODES_WITHIN_MAX } from '../../limits.ts';
 import { QueryError, type Span } from '../../query-error.ts';
 import type { CommonTable } from '../../sql/ast.ts';
 import type { Column, ColumnId, Expression } from '../expression.ts';
@@ -16,6 +10,21 @@ import { columnsMadeBy, inputsOf, passesOn } from '../optimize/plan-walk.ts';
 import { ExpressionIdentities } from './identity.ts';
 import { hint } from './nearest-name.ts';
 import { refuse } from './refusal.ts';
+
+/**
+ * Syntax nodes within one another that the binder follows, uses of CTEs included. It recurses with
+ * up to eight frames to a node; the parser's own limit on nesting is hit before in most texts.
+ */
+const BIND_DEPTH_MAX = 400;
+
+/**
+ * Views within one another: a chain longer than this is hard to follow for whoever reads it. How much all
+ * their uses come to is bounded by `BOUND_NODES_MAX`.
+ */
+export const VIEW_DEPTH_MAX = 8;
+
+/** Operators above one another in a bound plan: all that walks a plan recurses. */
+const PLAN_DEPTH_MAX = 500;
 
 /** Sources and views that a text may name. The texts of its views may name all others, too. */
 export type NamedTables = {

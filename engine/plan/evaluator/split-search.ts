@@ -16,13 +16,19 @@ import type { ByteDfa } from '../../function/regex/byte-dfa.ts';
 import { DigitSteps } from '../../function/regex/digit-steps.ts';
 import type { TextMatcher } from '../../function/regex/text-matcher.ts';
 import { spendSteps } from '../../function/work-meter.ts';
-import { SPLIT_PATTERNS_MAX } from '../../limits.ts';
 import { type FoundExceptions, ShapeExceptions } from './shape-exceptions.ts';
 import { decideByShapes, type Stretch } from './shape-kernels.ts';
 import { HoleSteps, type ShapeTruths, SplitVerdicts } from './split-verdicts.ts';
 import { LEFT, MATCHES, SplitWalk } from './split-walk.ts';
 import { ALWAYS, OPEN, UNSET } from './verdict.ts';
 import { WordMarks } from './word-marks.ts';
+
+/**
+ * Patterns of which a thread remembers what heads and shapes of open segments say: a saved query has a
+ * handful, and each takes some 40 KB for a segment, and a byte for each string of which a word or text in no table
+ * decides.
+ */
+const SPLIT_PATTERNS_MAX = 16;
 
 /** Bytes an automaton takes in the time of a step. */
 const BYTES_PER_STEP = 4;

@@ -2,10 +2,16 @@ import { must } from '../../assert.ts';
 import { ANY, bytesInHole, isHole, isInline, WORD } from '../../column/split-shape.ts';
 import { FALSE, type SplitBlock, type StringBlock, TRUE } from '../../column/vector.ts';
 import { ACCEPTED, type ByteDfa, DEAD, GAVE_UP } from '../../function/regex/byte-dfa.ts';
-import { SPLIT_STATES_MAX, SPLIT_WORDS_MAX } from '../../limits.ts';
+import { SPLIT_STATES_MAX } from '../../limits.ts';
 import { ShapesByWord } from './shapes-by-word.ts';
 import { ALWAYS, NEVER, OPEN, UNSET } from './verdict.ts';
 import { WordLandings } from './word-landings.ts';
+
+/**
+ * Words of a column that an automaton is stepped over one by one, some 20 ns each, to know where they
+ * lead: of more it is told by the bytes they may have.
+ */
+const SPLIT_WORDS_MAX = 8_192;
 
 /** States, ascending, that an automaton may be in. */
 type States = readonly number[];

@@ -1,6 +1,5 @@
 import type { SqlValue } from '../../column/value.ts';
 import { spendSteps } from '../../function/work-meter.ts';
-import { FOLDED_ROWS_MAX } from '../../limits.ts';
 import { QueryError } from '../../query-error.ts';
 import { evaluateRelation } from '../execute.ts';
 import type { Expression } from '../expression.ts';
@@ -16,6 +15,9 @@ import { physicalPlanOf } from '../physical-plan.ts';
 import { NOTHING } from '../reach.ts';
 import { type CallValues, generatesArrays } from './fold.ts';
 import { expressionsOf, inputsOf, outputOf, rewritePlan, subqueriesOf } from './plan-walk.ts';
+
+/** Rows of a constant relation computed while planning; longer ones are left to a worker. */
+const FOLDED_ROWS_MAX = 10_000;
 
 /** Steps (`work-meter.ts`) that a relation takes beside its values, and each of its columns: it is planned and run as a query is. */
 export const CONSTANT_RELATION_STEPS = 500;

@@ -2,7 +2,7 @@ import { BOOL, TIMESTAMP } from '../../column/type.ts';
 import { isNested, type SqlValue } from '../../column/value.ts';
 import { compileRegex } from '../../function/text/regular-expression.ts';
 import type { WorkBudget } from '../../function/work-meter.ts';
-import { FOLDED_ELEMENTS_MAX, FOLDED_VALUE_SIZE_MAX } from '../../limits.ts';
+import { FOLDED_ELEMENTS_MAX } from '../../limits.ts';
 import { QueryError } from '../../query-error.ts';
 import { type Call, factsOf } from '../call-facts.ts';
 import { evaluateConstant } from '../evaluate.ts';
@@ -12,6 +12,12 @@ import { childrenOf, isLiteral, withChildren } from '../expression-walk.ts';
 import type { LateTexts } from '../late-texts.ts';
 import type { LogicalPlan } from '../logical-plan.ts';
 import { mapExpressions, rewritePlan } from './plan-walk.ts';
+
+/**
+ * Characters and elements of a value that planning may put in the place of its expression. Plans are made
+ * on the main thread, whose heap is everybody's: larger values are left to the worker that needs them.
+ */
+export const FOLDED_VALUE_SIZE_MAX = 16_384;
 
 /** What a call brings: a value for each parameter the text names, and the run's clock. */
 export type CallValues = {
