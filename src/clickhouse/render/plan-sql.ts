@@ -164,18 +164,22 @@ export class PlanSql {
     return { sql: select(items, below), columns: result, order: below.order };
   }
 
-  #unnest({ input, array, element, offset, outer, on }: Of<'unnest'>): RelationSql {
+  #unnest(plan: Of<'unnest'>): RelationSql {
+    const { input, array, element, offset, outer, on } = plan;
     const below = this.of(input);
     const parts = this.#parts;
-    if (on !== undefined) return refuse('a condition on LEFT JOIN UNNEST', undefined);
     const list = parts.variable();
     const position = this.#newOrder();
-    const inner = `SELECT *, ${this.#elements(array, below)} AS ${list} FROM (${below.sql})`;
-    const joined = [`${list} AS ${nameOf(element)}`, `arrayEnumerate(${list}) AS ${position}`];
+    const elements = this.#elements(array, below);
+    const kept = on === undefined ? undefined : this.#keptElements(elements, plan, below);
+    const inner = `SELECT *, ${kept ?? elements} AS ${list} FROM (${below.sql})`;
+    const item = parts.variable();
+    const values = kept === undefined ? list : `arrayMap(${item} -> ${item}.1, ${list})`;
+    const joined = [`${values} AS ${nameOf(element)}`, `arrayEnumerate(${list}) AS ${position}`];
     const columns: Column[] = [element];
     if (offset !== undefined) {
-      const index = parts.variable();
-      const offsets = `arrayMap(${index} -> toNullable(toInt64(${index} - 1)), arrayEnumerate(${list}))`;
+      const offsets =
+        kept === undefined ? offsetsOf(list, item) : `arrayMap(${item} -> ${item}.2, ${list})`;
       joined.push(`${offsets} AS ${nameOf(offset)}`);
       columns.push(offset);
     }
@@ -187,6 +191,23 @@ export class PlanSql {
       columns: new Map([...below.columns, ...named(columns)]),
       order: [...below.order, ascending(position)],
     };
+  }
+
+  /** Pairs of each element for which the condition holds, and its offset. */
+  #keptElements(
+    elements: string,
+    { element, offset, on }: Of<'unnest'>,
+    below: RelationSql,
+  ): string {
+    const parts = this.#parts;
+    return parts.once(elements, (list) => {
+      const [pair, index] = [parts.variable(), parts.variable()];
+      const own: [ColumnId, ColumnSql][] = [[element.id, { sql: `${pair}.1` }]];
+      if (offset !== undefined) own.push([offset.id, { sql: `${pair}.2` }]);
+      const columns = new Map([...below.columns, ...own]);
+      const condition = new ExpressionSql(columns, parts, this).of(must(on));
+      return `arrayFilter(${pair} -> ifNull(${condition}, 0), arrayZip(${list}, ${offsetsOf(list, index)}))`;
+    });
   }
 
   /** The elements of an array as an Array of ClickHouse. */
@@ -442,6 +463,11 @@ const SCANNED: Readonly<Record<Exclude<ScanField, 'root'>, string>> = {
   project: 'named_project',
   arrival: ARRIVAL,
 };
+
+/** The offsets of the elements of an Array. */
+function offsetsOf(list: string, index: string): string {
+  return `arrayMap(${index} -> toNullable(toInt64(${index} - 1)), arrayEnumerate(${list}))`;
+}
 
 function time(us: number): string {
   return `fromUnixTimestamp64Micro(${integer(us)}, 'UTC')`;

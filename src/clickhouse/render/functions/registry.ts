@@ -4,6 +4,7 @@ import { arithmeticSql } from './arithmetic-sql.ts';
 import { arraySql } from './array-sql.ts';
 import { comparisonSql } from './comparison-sql.ts';
 import type { CallSql, FunctionSql } from './function-sql.ts';
+import { jsonSql } from './json-sql.ts';
 import { regexSql } from './regex-sql.ts';
 import { textSql } from './text-sql.ts';
 import { timeSql } from './time-functions-sql.ts';
@@ -17,6 +18,7 @@ const FUNCTIONS: ReadonlyMap<string, FunctionSql> = new Map(
     ...regexSql,
     ...timeSql,
     ...arraySql,
+    ...jsonSql,
   }),
 );
 
