@@ -297,16 +297,9 @@ export class PlanSql {
   #aggregate({ input, keys, aggregates }: Of<'aggregate'>): RelationSql {
     const below = this.of(input);
     const parts = this.#parts;
-    const expressions = this.#over(below);
     // Arguments and keys are columns of a SELECT of their own, since they are named several times.
-    const items: string[] = [];
-    const add = (sql: string): string => {
-      const name = parts.variable();
-      items.push(`${sql} AS ${name}`);
-      return name;
-    };
-    const columnOf = (expression: Expression) =>
-      add(asColumn(expressions.of(expression), expression.type));
+    const computedBefore = new ComputedColumns(below, parts, this);
+    const columnOf = (expression: Expression) => computedBefore.add(expression);
     const grouped = keys.map(({ column, expression }) => {
       const name = columnOf(expression);
       return `${groupKeyOf(name, column.type)} AS ${nameOf(column)}`;
@@ -314,7 +307,7 @@ export class PlanSql {
     const positions: string[] = [];
     const computed = aggregates.map(({ column, call }) => {
       const inputs = call.arguments.map(columnOf);
-      const order = (call.orderBy ?? []).flatMap((key) => this.#orderKeys(key, add, below));
+      const order = (call.orderBy ?? []).flatMap((key) => computedBefore.orderKeys(key));
       const by = [...order, ...below.order].map(orderText).join(', ');
       const position = call.orderBy === undefined || by === '' ? undefined : parts.variable();
       if (position !== undefined)
@@ -322,7 +315,7 @@ export class PlanSql {
       const sql = aggregateSql({ call, type: column.type, arguments: inputs, position, parts });
       return `${asColumn(sql, column.type)} AS ${nameOf(column)}`;
     });
-    const list = select(items, below);
+    const list = select(computedBefore.items, below);
     const rows = positions.length === 0 ? list : `SELECT *, ${positions.join(', ')} FROM (${list})`;
     const by = keys.map(({ column }) => nameOf(column)).join(', ');
     const group = keys.length === 0 ? '' : ` GROUP BY ${by}`;
@@ -340,34 +333,13 @@ export class PlanSql {
     );
   }
 
-  /** The keys of ClickHouse for one of the plan, over columns that `add` makes. */
-  #orderKeys(
-    { expression, descending, nullsFirst }: SortKey,
-    add: (sql: string) => string,
-    below: RelationSql,
-  ): readonly OrderKey[] {
-    const { type } = expression;
-    const passed = expression.op === 'column' ? below.columns.get(expression.id) : undefined;
-    const keys = passed?.isArrival
-      ? [add(passed.sql)]
-      : sortKeysOf(add(asColumn(this.#over(below).of(expression), type)), type);
-    return keys.map((sql) => ({ sql, descending, nullsFirst }));
-  }
-
   /** The rows with a column for each call, in the order that they have. */
   #window({ input, partitionBy, orderBy, ties, calls }: Of<'window'>): RelationSql {
     const below = this.of(input);
     const parts = this.#parts;
-    const expressions = this.#over(below);
-    const items: string[] = [];
-    const add = (sql: string): string => {
-      const name = parts.variable();
-      items.push(`${sql} AS ${name}`);
-      return name;
-    };
-    const columnOf = (expression: Expression) =>
-      add(asColumn(expressions.of(expression), expression.type));
-    const keys = (of: readonly SortKey[]) => of.flatMap((key) => this.#orderKeys(key, add, below));
+    const computedBefore = new ComputedColumns(below, parts, this);
+    const columnOf = (expression: Expression) => computedBefore.add(expression);
+    const keys = (of: readonly SortKey[]) => of.flatMap((key) => computedBefore.orderKeys(key));
     const partition = partitionBy.map((key) => groupKeyOf(columnOf(key), key.type));
     const order = keys(orderBy);
     const tied = [...keys(ties ?? []), ...below.order];
@@ -385,7 +357,7 @@ export class PlanSql {
       return `${asColumn(sql, column.type)} AS ${nameOf(column)}`;
     });
     const passed = Array.from(below.columns.values(), ({ sql }) => sql);
-    const inner = { sql: select([...passed, ...items], below), order: below.order };
+    const inner = { sql: select([...passed, ...computedBefore.items], below), order: below.order };
     return {
       sql: select([...passed, ...computed], inner),
       columns: new Map([...below.columns, ...named(calls.map(({ column }) => column))]),
@@ -445,6 +417,40 @@ export class PlanSql {
 
   #newOrder(): string {
     return `o${this.#orderCount++}`;
+  }
+}
+
+/** Columns that a SELECT over a relation computes, each under a name of its own. */
+class ComputedColumns {
+  readonly items: string[] = [];
+  readonly #below: RelationSql;
+  readonly #parts: StatementParts;
+  readonly #expressions: ExpressionSql;
+
+  constructor(below: RelationSql, parts: StatementParts, plans: PlanSql) {
+    this.#below = below;
+    this.#parts = parts;
+    this.#expressions = new ExpressionSql(below.columns, parts, plans);
+  }
+
+  /** Adds the values of an expression, and gives the name. */
+  add(expression: Expression): string {
+    return this.#addSql(asColumn(this.#expressions.of(expression), expression.type));
+  }
+
+  /** Adds what ClickHouse sorts by for a key of the plan. */
+  orderKeys({ expression, descending, nullsFirst }: SortKey): readonly OrderKey[] {
+    const passed = expression.op === 'column' ? this.#below.columns.get(expression.id) : undefined;
+    const keys = passed?.isArrival
+      ? [this.#addSql(passed.sql)]
+      : sortKeysOf(this.add(expression), expression.type);
+    return keys.map((sql) => ({ sql, descending, nullsFirst }));
+  }
+
+  #addSql(sql: string): string {
+    const name = this.#parts.variable();
+    this.items.push(`${sql} AS ${name}`);
+    return name;
   }
 }
 
