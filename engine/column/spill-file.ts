@@ -38,8 +38,8 @@ const FOLDER_MODE = 0o700;
 const CHECKED_BYTES = 1024 * 1024;
 
 /**
- * A file for what one task cannot hold in memory, created with its first byte. It loses its name as soon as it is open, so
- * the system frees its room when it is closed, also if the thread or the process dies. To be used in a worker: writing and
+ * A file for what one task cannot hold in memory, created with its first byte. It loses its name before anything is
+ * written, so the system frees its room when it is closed, also if the thread or the process dies. To be used in a worker: writing and
  * reading hold the thread up.
  */
 export class SpillFile {

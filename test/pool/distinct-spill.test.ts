@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -201,9 +201,13 @@ test('a query that is cancelled while it writes leaves nothing, and its thread g
   assert.equal(await run(narrow, `SELECT COUNT(*) AS n FROM ${ROWS}`), `[{"n":${COUNT}}]`);
 });
 
-test('a thread that is ended while it writes leaves nothing', async () => {
+test('a thread that is ended while it writes leaves no byte', async () => {
   const narrow = engineWith(NARROW_BYTES, { stopMsMax: 0 });
   await cancelSpilling(narrow);
   await narrow.engine.close();
-  assert.equal(hasSpilled(narrow), true);
+  // It may end between the two calls that make a file and take away its name: nothing has been written then, and the next
+  // start empties the folder.
+  const sizes = readdirSync(narrow.folder).map((name) => statSync(join(narrow.folder, name)).size);
+  assert.ok(sizes.length <= 1 && sizes.every((size) => size === 0), `${sizes}`);
+  if (OPEN_FILES_HIDDEN === false) assert.deepEqual(listOpenFiles(narrow.folder), []);
 });
