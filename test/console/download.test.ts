@@ -5,8 +5,8 @@ import { DEFINITION_ROWS_MAX, DOWNLOAD_PAGE_ROWS, TICKET_MS_MAX } from '../../sr
 import { NOW, us } from '../scripts/script.ts';
 import { makeToken } from '../support/granted.ts';
 import { parseCsv } from '../support/parse-csv.ts';
+import { AnswerGate } from './answer-gate.ts';
 import { ConsoleUnderTest, checkAccessible, checkFits, LOOKS } from './console-under-test.ts';
-import { DownloadGate } from './download-gate.ts';
 import { missingBrowser, type Page } from './playwright.ts';
 
 const NOW_US = us(NOW);
@@ -77,11 +77,11 @@ async function postLongEvents(weir: ConsoleUnderTest): Promise<void> {
 
 suite('a download in the console', { skip: missingBrowser() }, () => {
   let weir: ConsoleUnderTest;
-  let gate: DownloadGate;
+  let gate: AnswerGate;
 
   before(async () => {
     weir = await ConsoleUnderTest.start({ SOURCES: 'app.logs:project,long.logs:project' });
-    gate = await DownloadGate.start(weir.service.url);
+    gate = await AnswerGate.start(weir.service.url);
     await weir.service.post('app.logs', EVENTS, NOW_US);
     await postLongEvents(weir);
   });

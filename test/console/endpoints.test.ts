@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
+import { execFile, spawnSync } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, suite, test } from 'node:test';
+import { promisify } from 'node:util';
 import { NOW, us } from '../scripts/script.ts';
 import { TOKEN } from '../support/service-under-test.ts';
 import { ConsoleUnderTest, checkAccessible, checkFits, LOOKS } from './console-under-test.ts';
@@ -19,6 +21,13 @@ const FILE_TEXT = `-- id: 6f8f4f3a-3d1b-4f51-9a42-8a8c8d0c8f10
 -- name: folder.errors
 SELECT COUNT(*) AS n FROM \`app.logs\` AS t
 `;
+
+const PRINT_JS = 'console.log(JSON.stringify(result));';
+
+/** Whether a program is there; Node always is. */
+function isInstalled(program: string): boolean {
+  return spawnSync(program, ['--version']).error === undefined;
+}
 
 suite('endpoints in the console', { skip: missingBrowser() }, () => {
   let weir: ConsoleUnderTest;
@@ -102,6 +111,38 @@ suite('endpoints in the console', { skip: missingBrowser() }, () => {
     await page.getByRole('tab', { name: 'Rows' }).click();
     await page.getByRole('button', { name: 'Call' }).click();
     await page.getByText(/^[23] calls within the last hour, p50/).waitFor();
+  });
+
+  test('its call is written for a shell, JavaScript and Python, and runs there', async () => {
+    await make('calls.by-program');
+    const page = await weir.open({ fragment: '#/endpoints?endpoint=calls.by-program' });
+    await page.getByLabel('project (required)').selectOption('alpha');
+    await page.getByRole('button', { name: 'Call' }).click();
+    await page.getByText('3 rows').waitFor();
+    await page.getByRole('tab', { name: 'Use it in code' }).click();
+    const codeOf = (language: string) =>
+      page.locator('.call-code section').filter({ hasText: language }).locator('pre');
+    const programs = [
+      ['curl', 'sh', ['-c', await codeOf('curl').innerText()]],
+      [
+        'node',
+        process.execPath,
+        ['--input-type=module', '--eval', `${await codeOf('JavaScript').innerText()}\n${PRINT_JS}`],
+      ],
+      [
+        'python3',
+        'python3',
+        ['-c', `${await codeOf('Python').innerText()}\nprint(json.dumps(result))`],
+      ],
+    ] as const;
+    for (const [needed, program, words] of programs) {
+      if (!isInstalled(needed)) continue;
+      const env = { ...process.env, WEIR_TOKEN: TOKEN };
+      const { stdout } = await promisify(execFile)(program, words, { env });
+      const answer = JSON.parse(stdout) as unknown;
+      const rows = Array.isArray(answer) ? answer : (answer as { result?: unknown[] }).result;
+      assert.equal(rows?.length, 3, `${needed}: ${stdout}`);
+    }
   });
 
   test('its SQL is changed and saved', async () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, suite, test } from 'node:test';
 import { NOW, us } from '../scripts/script.ts';
+import { AnswerGate } from './answer-gate.ts';
 import { ConsoleUnderTest, checkAccessible, checkFits, LOOKS } from './console-under-test.ts';
 import { missingBrowser, type Page } from './playwright.ts';
 
@@ -87,7 +88,7 @@ suite('exploring events in the console', { skip: missingBrowser() }, () => {
   before(async () => {
     weir = await ConsoleUnderTest.start({
       SOURCES:
-        'app.logs:project,old.logs:project,db.logs:project,live.logs:project,hostile.logs:project',
+        'app.logs:project,old.logs:project,db.logs:project,live.logs:project,paths.logs:project,hostile.logs:project',
     });
     await weir.service.post('app.logs', appEvents(1_500), NOW_US);
     const old = { id: 'old', event_message: 'long ago', timestamp: NOW_US - 3 * DAY_US };
@@ -173,6 +174,65 @@ suite('exploring events in the console', { skip: missingBrowser() }, () => {
     await leafOf(second, 'odd key').getByRole('button', { name: 'Not these' }).click();
     await rowOf(page, 'message 10 of the app').waitFor({ state: 'detached' });
     assert.equal(parametersOf(page).get('search'), 'metadata.level:error -metadata.`odd key`:10');
+  });
+
+  test('shows the first rows while the bars are still counted', async () => {
+    const gate = await AnswerGate.start(weir.service.url);
+    try {
+      gate.isHoldingBars = true;
+      const page = await weir.open({ fragment: fragmentOf(), base: gate.url });
+      await rowOf(page, 'message 0 of the app').waitFor();
+      assert.equal(await page.locator('.histogram-plot[aria-busy="false"]').count(), 0);
+      gate.release();
+      await page.locator('.histogram-plot[aria-busy="false"]').waitFor();
+    } finally {
+      await gate.close();
+    }
+  });
+
+  test('a value, an event and the address of one are copied', async () => {
+    const page = await weir.open({ fragment: fragmentOf() });
+    const record = await openRecord(page, 'message 4 of the app');
+    const copied = () => page.evaluate<string>('navigator.clipboard.readText()');
+    await leafOf(record, 'path').getByRole('button', { name: 'Copy' }).click();
+    assert.equal(await copied(), '/items/1');
+    await record.getByRole('button', { name: 'Copy JSON' }).click();
+    assert.equal(JSON.parse(await copied()).event_message, 'message 4 of the app');
+    await record.getByRole('button', { name: 'Copy link' }).click();
+    const [, fragment] = (await copied()).split('#');
+    const other = await weir.open({ fragment: `#${fragment}` });
+    await rowOf(other, 'message 4 of the app').locator('.event-record').waitFor();
+  });
+
+  test('columns stay around an event and in Live', async () => {
+    const columns = 'metadata.request.path';
+    const page = await weir.open({ fragment: fragmentOf({ columns }) });
+    await rowOf(page, '/items/1').waitFor();
+    const record = await openRecord(page, 'message 4 of the app');
+    await record.getByRole('button', { name: 'Around this event' }).click();
+    await page.getByText(/^Around the event of/).waitFor();
+    await rowOf(page, 'message 5 of the app').getByText('/items/2').waitFor();
+    const fragment = fragmentOf({ source: 'paths.logs', live: '1', columns });
+    const live = await weir.open({ fragment });
+    await live.getByText('No event has come yet').waitFor();
+    const metadata = { request: { path: '/of-live' } };
+    const event = { event_message: 'one with a path', timestamp: NOW_US, metadata };
+    await weir.service.post('paths.logs', [event], NOW_US);
+    await rowOf(live, 'one with a path').getByText('/of-live').waitFor();
+  });
+
+  test('colours of a terminal are colours', async () => {
+    const page = await weir.open({ fragment: fragmentOf({ source: 'hostile.logs' }) });
+    const red = page.locator('.event-message .ansi-fg-1').first();
+    await red.waitFor();
+    assert.equal(await red.innerText(), 'red');
+    const colourOf = (selector: string) =>
+      page.evaluate<string>(`getComputedStyle(document.querySelector('${selector}')).color`);
+    const [colour, plain] = [
+      await colourOf('.event-message .ansi-fg-1'),
+      await colourOf('.event-message'),
+    ];
+    assert.notEqual(colour, plain);
   });
 
   test('shows a field as a column, and takes it away', async () => {

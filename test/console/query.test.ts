@@ -100,6 +100,76 @@ suite('a query in the console', { skip: missingBrowser() }, () => {
     weir.checkWrongs();
   });
 
+  test('a selection is run alone', async () => {
+    const page = await weir.open({ fragment: fragmentOf('SELECT 7 AS n UNION ALL SELECT 8') });
+    await page.getByLabel('SQL').click();
+    await page.keyboard.press('Control+Home');
+    for (const _ of 'SELECT 7 AS n') await page.keyboard.press('Shift+ArrowRight');
+    await page.keyboard.press('Control+Enter');
+    await page.getByRole('cell', { name: '7', exact: true }).waitFor();
+    assert.equal(await page.locator('tbody tr').count(), 1);
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('Control+Enter');
+    await page.getByRole('cell', { name: '8', exact: true }).waitFor();
+  });
+
+  test('rows are sorted by a column, columns get other widths, long values and records are opened', async () => {
+    const sql = `SELECT n, IF(n = 2, REPEAT('long ', 100), 'short') AS word, STRUCT(n AS inside) AS record
+FROM UNNEST([3, 1, 2]) AS n WITH OFFSET AS place ORDER BY place`;
+    const page = await weir.open({ fragment: fragmentOf(sql) });
+    await run(page);
+    await page.getByRole('cell', { name: '3', exact: true }).waitFor();
+    const numbers = () => page.locator('tbody td:first-child').allInnerTexts();
+    const heading = (name: string) => page.getByRole('columnheader', { name });
+    const sort = () => heading('n').getByRole('button').click();
+    const orders = [
+      ['1', '2', '3'],
+      ['3', '2', '1'],
+      ['3', '1', '2'],
+    ];
+    for (const order of orders) {
+      await sort();
+      assert.deepEqual(await numbers(), order);
+    }
+
+    const widthOf = async (name: string) => (await heading(name).boundingBox())!.width;
+    const before = await widthOf('word');
+    const handle = page.getByRole('separator', { name: 'Width of word' });
+    await handle.focus();
+    await page.keyboard.press('ArrowLeft');
+    await page.keyboard.press('ArrowLeft');
+    assert.equal(Math.round((await widthOf('word')) - before), -32);
+    const { x, y, width, height } = (await handle.boundingBox())!;
+    await page.mouse.move(x + width / 2, y + height / 2);
+    await page.mouse.down();
+    await page.mouse.move(x + width / 2 - 100, y + height / 2, { steps: 5 });
+    await page.mouse.up();
+    assert.equal(Math.round((await widthOf('word')) - before), -132);
+    await checkAccessible(page);
+    await handle.dblclick();
+    assert.equal(Math.round(await widthOf('word')), Math.round(before));
+
+    await page.getByRole('button', { name: /^long long/ }).click();
+    const word = page.getByRole('dialog', { name: 'word' });
+    assert.equal((await word.locator('.record-value').innerText()).trim().length, 499);
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: '{"inside":3}' }).click();
+    await page.getByRole('dialog', { name: 'record' }).getByText('inside').waitFor();
+    await checkAccessible(page);
+  });
+
+  test('numbers by a text are bars', async () => {
+    const sql = `SELECT IF(MOD(n, 2) = 0, 'even', 'odd') AS kind, COUNT(*) AS count
+FROM UNNEST(GENERATE_ARRAY(1, 5)) AS n GROUP BY kind`;
+    const page = await weir.open({ fragment: fragmentOf(sql) });
+    await run(page);
+    await page.getByRole('tab', { name: 'Chart' }).click();
+    await page.getByRole('heading', { name: 'count by kind' }).waitFor();
+    const bar = (name: string) => page.getByRole('meter', { name }).getAttribute('value');
+    assert.deepEqual([await bar('even'), await bar('odd')], ['2', '3']);
+    await checkAccessible(page);
+  });
+
   test('is cancelled when a person wants it', async () => {
     const sql =
       'SELECT COUNT(*) AS n FROM UNNEST(GENERATE_ARRAY(1, 20000)) AS a, UNNEST(GENERATE_ARRAY(1, 20000)) AS b WHERE MOD(a * b, 7) = 3';

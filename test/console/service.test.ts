@@ -1,10 +1,16 @@
 import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, afterEach, before, suite, test } from 'node:test';
 import { NOW, us } from '../scripts/script.ts';
 import { ConsoleUnderTest, checkAccessible, checkFits, LOOKS } from './console-under-test.ts';
 import { missingBrowser } from './playwright.ts';
 
 const NOW_US = us(NOW);
+
+/** How fast a clock goes that need not be waited for. */
+const HURRY = 20;
 
 suite('the service in the console', { skip: missingBrowser() }, () => {
   let weir: ConsoleUnderTest;
@@ -57,6 +63,27 @@ suite('the service in the console', { skip: missingBrowser() }, () => {
     await page.getByRole('button', { name: 'Revoke grafana' }).waitFor({ state: 'hidden' });
     const refused = await weir.service.ask('GET', '/api/token', undefined, { 'X-API-KEY': text });
     assert.equal(refused.status, 401);
+  });
+
+  test('shows memory against its budget, charts of the last hour, and what is wrong', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'weir-definitions-'));
+    await writeFile(join(folder, 'broken.sql'), 'SELECT 1');
+    const environment = { MEMORY_LIMIT: '1GiB', ENDPOINTS_DIR: folder };
+    // The service notes a point of its history each ten seconds.
+    const other = await ConsoleUnderTest.start(environment, () => HURRY * performance.now());
+    try {
+      const page = await other.open({ fragment: '#/service' });
+      await page.getByText(/^[\d.]+ MiB of 1\.0 GiB$/).waitFor();
+      const wrong = page.getByRole('list', { name: 'What is wrong' });
+      await wrong.getByText('definitions_not_in_force').waitFor();
+      for (const title of ['Posts and calls in', 'Time of calls', 'Memory', 'Events stored in']) {
+        await page.getByRole('img', { name: new RegExp(`^${title}`) }).waitFor();
+      }
+      await checkAccessible(page);
+    } finally {
+      await other.close();
+      await rm(folder, { recursive: true });
+    }
   });
 
   test('is not offered to a token that may not manage', async () => {

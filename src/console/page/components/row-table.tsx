@@ -1,5 +1,6 @@
 import { useMemo, useState } from 'preact/hooks';
 import { Button } from './button.tsx';
+import { ColumnGroup, useColumnWidths, WidthHandle } from './column-widths.tsx';
 import { Dialog } from './dialog.tsx';
 import { LogText } from './log-text.tsx';
 import { type JsonValue, RecordTree } from './record-tree.tsx';
@@ -11,7 +12,10 @@ const CELL_LENGTH_MAX = 200;
 
 type Order = { readonly column: string; readonly isDescending: boolean };
 
-/** The rows of an answer. A click on a column sorts what is shown; a click on a long value or a record opens it. */
+/**
+ * The rows of an answer. A click on a column sorts what is shown, its right edge changes its width; a click on a long value
+ * or a record opens it.
+ */
 export function RowTable({
   rows,
   label,
@@ -23,15 +27,21 @@ export function RowTable({
   const [shownCount, setShownCount] = useState(ROWS_AT_ONCE);
   const [opened, setOpened] = useState<{ readonly column: string; readonly value: JsonValue }>();
   const columns = useMemo(() => listColumns(rows), [rows]);
+  const columnWidths = useColumnWidths();
+  const { widths, tableWidth } = columnWidths;
   const sorted = useMemo(() => sortRows(rows, order), [rows, order]);
   return (
     <>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys. */}
       <section class="table-frame" aria-label={label} tabIndex={0}>
-        <table class="table">
+        <table
+          class={widths === undefined ? 'table' : 'table sized'}
+          style={tableWidth && { width: tableWidth }}
+        >
+          <ColumnGroup widths={widths} />
           <thead>
-            <tr>
-              {columns.map(({ name, isNumber }) => (
+            <tr ref={columnWidths.head}>
+              {columns.map(({ name, isNumber }, index) => (
                 <th
                   key={name}
                   scope="col"
@@ -42,6 +52,7 @@ export function RowTable({
                     {name}
                     {order?.column === name && (order.isDescending ? ' ↓' : ' ↑')}
                   </button>
+                  <WidthHandle name={name} column={index} of={columnWidths} />
                 </th>
               ))}
             </tr>
