@@ -74,7 +74,8 @@ test('without MEMORY_LIMIT the service uses half of its cgroup', async (context)
 });
 
 test('the kernel kills a process that exceeds its cgroup, and the group counts it', async (context) => {
-  const group = groupOf(context, 64 * MEBIBYTE);
+  // Less than the main thread takes before the others have started.
+  const group = groupOf(context, 32 * MEBIBYTE);
   if (group === undefined) return;
   await assert.rejects(
     ServiceProcess.start(programWords('src/main.ts'), {}, undefined, group.nodeWords),
