@@ -317,10 +317,8 @@ function measureCapacity({ arrays }: OpenSegmentHandle): number {
 }
 
 /** Its rows without those that arrived too early: whoever follows a source reads the same segment once a second. */
-function withoutEarlier(
-  handle: OpenSegmentHandle,
-  { arrivalAfter = Number.NEGATIVE_INFINITY }: ScanScope,
-): OpenSegmentHandle {
+function withoutEarlier(handle: OpenSegmentHandle, { arrivalAfter }: ScanScope): OpenSegmentHandle {
+  if (arrivalAfter === undefined) return handle;
   const arrivals = handle.arrays.arrivals.subarray(0, handle.rowCount);
   const rowStart = countThrough(arrivals, arrivalAfter);
   return rowStart === 0 ? handle : { ...handle, rowStart };

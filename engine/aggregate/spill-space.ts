@@ -7,8 +7,8 @@ export interface Spillable {
 }
 
 /**
- * Bytes that one state writes at a time at least: to write fewer frees too little memory. A file of SPILLED_BYTES_MAX has some
- * thousand runs at most, and 2 KiB in memory tell of each.
+ * The fewest bytes that a state writes at a time: fewer would free too little memory. A file of SPILLED_BYTES_MAX then has at
+ * most 4,096 runs. Each run takes 2 KiB of memory, for the size and the hash of its parts.
  */
 const RUN_BYTES_MIN = 256 * 1024;
 

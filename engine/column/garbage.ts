@@ -4,8 +4,8 @@ import { runInNewContext } from 'node:vm';
 import { isMainThread, MessageChannel } from 'node:worker_threads';
 
 /**
- * Milliseconds that V8 has to collect garbage beside other work, some ten times the usual. Then it is collected at
- * once: memory that is let go of must not stay.
+ * Milliseconds that V8 has to collect garbage beside other work, some ten times the usual. After that it is collected at
+ * once, because released memory must be freed.
  */
 const COLLECTING_MS_MAX = 200;
 

@@ -19,7 +19,7 @@ export const FAULTS = [
   'answer lost',
   /** It happens, and the client gets a part of the answer. */
   'answer cut',
-  /** It happens, and the client has given up before it is told. */
+  /** It happens, and the answer comes after the client has given up. */
   'answer late',
   /** It happens twice, one after the other. */
   'repeated',

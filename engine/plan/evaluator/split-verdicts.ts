@@ -8,8 +8,8 @@ import { ALWAYS, NEVER, OPEN, UNSET } from './verdict.ts';
 import { WordLandings } from './word-landings.ts';
 
 /**
- * Words of a column that an automaton is stepped over one by one, some 20 ns each, to know where they
- * lead: of more it is told by the bytes they may have.
+ * Most words of a column for which an automaton is run over each word, some 20 ns each, to find the states where they end.
+ * For more words it uses the bytes that they may have.
  */
 const SPLIT_WORDS_MAX = 8_192;
 

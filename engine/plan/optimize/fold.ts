@@ -14,8 +14,8 @@ import type { LogicalPlan } from '../logical-plan.ts';
 import { mapExpressions, rewritePlan } from './plan-walk.ts';
 
 /**
- * Characters and elements of a value that planning may put in the place of its expression. Plans are made
- * on the main thread, whose heap is everybody's: larger values are left to the worker that needs them.
+ * Most characters and elements of a value with which planning may replace its expression. Plans are made on the main
+ * thread, and all callers share its heap: workers compute larger values.
  */
 export const FOLDED_VALUE_SIZE_MAX = 16_384;
 

@@ -138,7 +138,7 @@ export class ExpressionSql {
   }
 
   #coalesce({ arguments: values, type }: Of<'coalesce'>): string {
-    // ClickHouse would compute what stands behind a constant that is no NULL.
+    // ClickHouse would also compute the arguments after a constant that is not NULL.
     const end = values.findIndex((value) => value.op === 'literal' && value.value !== null);
     const needed = end < 0 ? values : values.slice(0, end + 1);
     const [last, ...earlier] = needed.map((value) => this.of(value)).toReversed();

@@ -15,7 +15,7 @@ export type ColumnWidths = {
   readonly widths: Widths | undefined;
   /** That of the table: all of them together. */
   readonly tableWidth: string | undefined;
-  /** Makes a column wider, or narrower than 0. */
+  /** Makes a column wider, or narrower if `byPixels` is negative. */
   readonly widen: (column: number, byPixels: number) => void;
   readonly reset: () => void;
 };
