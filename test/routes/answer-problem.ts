@@ -83,13 +83,16 @@ function failureProblem(text: string): string | undefined {
   } catch {
     return `a failure is JSON; got ${text.slice(0, 200)}`;
   }
-  const { error, code, errorMessage } = value as {
+  const { error, errors, code, errorMessage } = value as {
     error?: { code?: string; type?: string } | string;
+    /** As Datadog lists them. */
+    errors?: readonly { detail?: string }[];
     code?: string;
     errorMessage?: string;
   };
   const told = typeof error === 'object' ? (error.code ?? error.type) : code;
-  const isSentence = typeof error === 'string' || typeof errorMessage === 'string';
+  const sentences = [error, errorMessage, errors?.[0]?.detail];
+  const isSentence = sentences.some((each) => typeof each === 'string');
   if (isSentence || typeof told === 'number') return undefined;
   const isKnown = [...ERROR_TABLE.keys()].some((known) => known === told);
   return isKnown ? undefined : `${told} is no code of the table`;
