@@ -175,20 +175,18 @@ export class EventList {
   }
 }
 
-/** A list that starts when it is drawn, anew when what is asked for changes, and ends with the component. */
+/** A list that starts before it is drawn, anew when what is asked for changes, and ends with the component. */
 export function useEventList(
   request: ExploreRequest,
   around: EventKey | undefined,
   round: number,
 ): EventList {
-  const list = useMemo(
-    () => new EventList(request, around),
-    [JSON.stringify([request, around, round])],
-  );
-  // An effect would wait for the next frame before it asks.
-  useLayoutEffect(() => {
-    void list.start();
-    return () => list.stop();
-  }, [list]);
+  // The service looks for events while the page draws what is around them.
+  const list = useMemo(() => {
+    const made = new EventList(request, around);
+    void made.start();
+    return made;
+  }, [JSON.stringify([request, around, round])]);
+  useLayoutEffect(() => () => list.stop(), [list]);
   return list;
 }

@@ -28,8 +28,11 @@ export function ExploreBody({ list, place, onRetry }: BodyProps) {
 
 function Bars({ list, place }: Pick<BodyProps, 'list' | 'place'>) {
   const { from = null, to = null, bucket_us = null } = list.query.value ?? {};
-  // The room of the bars is there before they are: what is below stays where it is.
-  if (from === null || to === null || bucket_us === null) return <div class="histogram" />;
+  // The room of the bars is there before they are: what is below stays where it is. Rows are drawn first.
+  const areRowsDue = list.events.value === undefined && list.failure.value === undefined;
+  if (areRowsDue || from === null || to === null || bucket_us === null) {
+    return <div class="histogram" />;
+  }
   return (
     <Histogram
       window={{ from, to }}
