@@ -80,6 +80,31 @@ export function tokenKind(): SettingKind<string> {
   };
 }
 
+/** Accepts any text. The error would not show it. */
+export function passwordKind(): SettingKind<string> {
+  return { placeholder: 'PASSWORD', allowed: 'a text', parse: (value) => ({ value }) };
+}
+
+/** Accepts the address of a server, without user, password, path and query. */
+export function serverKind(): SettingKind<string> {
+  const allowed = 'the http or https URL of a server, without user, path and query';
+  return createKind('URL', allowed, (text) => {
+    if (!URL.canParse(text)) return undefined;
+    const { protocol, username, password, pathname, search, hash, origin } = new URL(text);
+    const isHttp = protocol === 'http:' || protocol === 'https:';
+    const isOrigin = [username, password, search, hash].every((part) => part === '');
+    return isHttp && isOrigin && pathname === '/' ? origin : undefined;
+  });
+}
+
+/** Accepts names that need no quotes in SQL. */
+export function identifierKind(): SettingKind<string> {
+  const allowed = 'a name of letters, digits and _ that begins with no digit';
+  return createKind('NAME', allowed, (text) =>
+    /^[A-Za-z_]\w{0,99}$/.test(text) ? text : undefined,
+  );
+}
+
 export function sourcesKind(): SettingKind<readonly Source[]> {
   return {
     placeholder: 'LIST',

@@ -6,8 +6,11 @@ import {
   bytesKind,
   choiceKind,
   countKind,
+  identifierKind,
   integerKind,
+  passwordKind,
   type SettingKind,
+  serverKind,
   sourcesKind,
   textKind,
   timeKind,
@@ -21,12 +24,16 @@ const RETENTION_DAYS_MAX = 3650;
 export const SUBJECTS = [
   'Network',
   'Storage',
+  'ClickHouse',
   'Memory and threads',
   'Sources and queries',
   'Quotas of projects',
   'Tokens',
   'Tests',
 ] as const;
+
+/** Where events are kept: in segments of weir's own, or in ClickHouse. */
+const STORE_NAMES = ['embedded', 'clickhouse'] as const;
 
 type Value = string | number | readonly Source[];
 
@@ -113,9 +120,58 @@ export const SETTING_TABLE = {
     variable: 'RETENTION_DAYS',
     subject: 'Storage',
     summary: 'days that logs are kept',
+    details:
+      'With `STORE=clickhouse` it applies to the table as weir makes it: to change it later, change the TTL of the table.',
     kind: integerKind(1, RETENTION_DAYS_MAX),
     unit: 'days',
     defaultText: '90',
+  }),
+  store: setting({
+    variable: 'STORE',
+    subject: 'Storage',
+    summary: 'where events are kept: in DATA_DIR, or in ClickHouse',
+    details: 'With `clickhouse`, `DATA_DIR` holds events only until ClickHouse has them.',
+    kind: choiceKind(STORE_NAMES),
+    defaultText: 'embedded',
+  }),
+  clickhouseUrl: optional({
+    variable: 'CLICKHOUSE_URL',
+    subject: 'ClickHouse',
+    summary: 'the HTTP interface of ClickHouse; required with STORE=clickhouse',
+    kind: serverKind(),
+    defaultText: 'none',
+  }),
+  clickhouseUser: setting({
+    variable: 'CLICKHOUSE_USER',
+    subject: 'ClickHouse',
+    summary: 'user of ClickHouse, who may create, insert and select',
+    kind: textKind('NAME', 'the name of a user'),
+    defaultText: 'default',
+  }),
+  clickhousePassword: optional({
+    variable: 'CLICKHOUSE_PASSWORD',
+    subject: 'ClickHouse',
+    summary: 'password of that user',
+    kind: passwordKind(),
+    defaultText: 'none',
+    isSecret: true,
+    hasFile: true,
+  }),
+  clickhouseDatabase: setting({
+    variable: 'CLICKHOUSE_DATABASE',
+    subject: 'ClickHouse',
+    summary: 'database of the table of events, which must exist',
+    details: 'weir makes the table `events` in it.',
+    kind: identifierKind(),
+    defaultText: 'default',
+  }),
+  clickhouseCluster: optional({
+    variable: 'CLICKHOUSE_CLUSTER',
+    subject: 'ClickHouse',
+    summary: 'cluster of one shard, on all replicas of which the table is made',
+    details: 'The table is then a ReplicatedMergeTree.',
+    kind: identifierKind(),
+    defaultText: 'none: one server',
   }),
   /** Bytes for the whole process. */
   memoryBytesMax: derived<number>({

@@ -75,6 +75,7 @@ export function parseSettings(
   const all = reading.problems.length === 0 ? withDefaultSource(settings, reading) : settings;
   if (reading.problems.length === 0) checkTokens(all, reading);
   if (reading.problems.length === 0) checkKept(all, reading);
+  checkStore(all, reading);
   throwProblems(reading.problems);
   return all;
 }
@@ -198,6 +199,13 @@ function checkTokens(settings: Settings, { problems }: Reading): void {
   if (publicAccessToken === undefined || publicAccessToken !== privateAccessToken) return;
   const text = 'PUBLIC_ACCESS_TOKEN must differ from PRIVATE_ACCESS_TOKEN; got the same';
   problems.push({ text, isOfFlag: false });
+}
+
+function checkStore({ store, clickhouseUrl }: Settings, { given, problems }: Reading): void {
+  if (store !== 'clickhouse' || clickhouseUrl !== undefined || given.has('clickhouseUrl')) return;
+  const { name, isFlag } = namedGiven('store', given);
+  const text = `CLICKHOUSE_URL must be set with ${name}=clickhouse; got none`;
+  problems.push({ text, isOfFlag: isFlag });
 }
 
 /** Checks that kept data leaves enough memory for everything else. */

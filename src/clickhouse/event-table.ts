@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
-import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
+import type { ClickHouseClient } from '@clickhouse/client';
+import { type ClickHouseConnection, openClient } from './client.ts';
 import { SHIPPED_COLUMNS } from './ship-batch.ts';
 
 /**
@@ -12,12 +13,13 @@ const INSERT_MS_MAX = 30_000;
 const BLOCK_ROWS = 100_000_000;
 const BLOCK_BYTES = 4 * 1024 * 1024 * 1024;
 
-export type ClickHouseOptions = {
-  readonly url: string;
-  readonly username: string;
-  readonly password: string;
-  readonly database: string;
+/** One batch is on its way at a time, and its rows may be counted while an insert is given up. */
+const REQUESTS_MAX = 4;
+
+export type ClickHouseOptions = ClickHouseConnection & {
   readonly table: string;
+  /** Makes the table where it is missing; without it, the table must be there. */
+  readonly statement?: string | undefined;
   /** Instead of INSERT_MS_MAX; for tests. */
   readonly insertMsMax?: number | undefined;
 };
@@ -46,16 +48,17 @@ export type RowsOfDay = {
 export class ClickHouseTable implements EventTable {
   readonly #client: ClickHouseClient;
   readonly #table: string;
+  readonly #statement: string | undefined;
+  /** Set while the table is being made, and when it is. */
+  #making: Promise<unknown> | undefined;
 
   constructor(options: ClickHouseOptions) {
-    const { url, username, password, database, table, insertMsMax = INSERT_MS_MAX } = options;
-    this.#table = table;
-    this.#client = createClient({
-      ...{ url, username, password, database },
-      request_timeout: insertMsMax,
-      // Failures are reported where they are tried again.
-      log: { level: ClickHouseLogLevel.OFF },
-      clickhouse_settings: {
+    this.#table = options.table;
+    this.#statement = options.statement;
+    this.#client = openClient(options, {
+      silentMsMax: options.insertMsMax ?? INSERT_MS_MAX,
+      requestsMax: REQUESTS_MAX,
+      settings: {
         // The answer comes when the rows are in the table.
         async_insert: 0,
         wait_end_of_query: 1,
@@ -67,7 +70,20 @@ export class ClickHouseTable implements EventTable {
     });
   }
 
+  /** Makes the table, once. After a rejection it may be there, and the next call tries again. */
+  async make(): Promise<void> {
+    if (this.#statement === undefined) return;
+    this.#making ??= this.#client.command({ query: this.#statement });
+    try {
+      await this.#making;
+    } catch (error) {
+      this.#making = undefined;
+      throw error;
+    }
+  }
+
   async insert(rows: Uint8Array, token: string, signal: AbortSignal): Promise<void> {
+    await this.make();
     await this.#client.insert({
       table: this.#table,
       columns: [...SHIPPED_COLUMNS],
@@ -79,6 +95,7 @@ export class ClickHouseTable implements EventTable {
   }
 
   async count(rows: RowsOfDay, signal: AbortSignal): Promise<number> {
+    await this.make();
     const answer = await this.#client.query({
       query: `SELECT count() AS count FROM ${this.#table} WHERE gateway = {gateway: String}
         AND sequence >= {first: UInt64} AND sequence < {end: UInt64} AND toDate(timestamp) = {day: Date}`,

@@ -38,9 +38,26 @@ export const EVENTS_TABLE = 'events';
  */
 const REMEMBERED_BATCHES = 10_000;
 
+/** How the table is made. */
+type TableOptions = {
+  /** Makes it on all replicas of this cluster. */
+  readonly cluster?: string | undefined;
+  /** ClickHouse drops a day this long after it; by default it keeps all. */
+  readonly retentionDays?: number | undefined;
+};
+
 /** The statement that makes the table where it is missing. */
-export function eventsTableStatement(): string {
-  return `CREATE TABLE IF NOT EXISTS ${EVENTS_TABLE} (
+export function eventsTableStatement({ cluster, retentionDays }: TableOptions = {}): string {
+  const isReplicated = cluster !== undefined;
+  const where = isReplicated ? ` ON CLUSTER ${cluster}` : '';
+  const engine = isReplicated ? 'ReplicatedMergeTree' : 'MergeTree';
+  const window = `${isReplicated ? '' : 'non_'}replicated_deduplication_window`;
+  const settings = [`${window} = ${REMEMBERED_BATCHES}`, 'ttl_only_drop_parts = 1'];
+  const ttl =
+    retentionDays === undefined
+      ? ''
+      : `\nTTL toDateTime(timestamp) + toIntervalDay(${retentionDays + 1})`;
+  return `CREATE TABLE IF NOT EXISTS ${EVENTS_TABLE}${where} (
   source LowCardinality(String),
   project String,
   is_mixed Bool,
@@ -54,8 +71,8 @@ export function eventsTableStatement(): string {
   sequence UInt64,
   event UInt32
 )
-ENGINE = MergeTree
+ENGINE = ${engine}
 PARTITION BY toDate(timestamp)
-ORDER BY (source, project, timestamp, gateway, sequence, event)
-SETTINGS non_replicated_deduplication_window = ${REMEMBERED_BATCHES}`;
+ORDER BY (source, project, timestamp, gateway, sequence, event)${ttl}
+SETTINGS ${settings.join(', ')}`;
 }

@@ -1,0 +1,50 @@
+import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
+import { must } from '../../engine/assert.ts';
+import type { Settings } from '../settings.ts';
+
+/** How ClickHouse is reached. */
+export type ClickHouseConnection = {
+  readonly url: string;
+  readonly username: string;
+  readonly password: string;
+  readonly database: string;
+};
+
+type ConnectionSettings = Pick<
+  Settings,
+  'clickhouseUrl' | 'clickhouseUser' | 'clickhousePassword' | 'clickhouseDatabase'
+>;
+
+/** The connection that the settings name. CLICKHOUSE_URL must be set. */
+export function connectionOf(settings: ConnectionSettings): ClickHouseConnection {
+  return {
+    url: must(settings.clickhouseUrl, 'CLICKHOUSE_URL is set'),
+    username: settings.clickhouseUser,
+    password: settings.clickhousePassword ?? '',
+    database: settings.clickhouseDatabase,
+  };
+}
+
+/** Opens a client. It connects with its first request, and must be closed. */
+export function openClient(
+  { url, username, password, database }: ClickHouseConnection,
+  options: {
+    /** Milliseconds without a byte from ClickHouse after which a request fails. */
+    readonly silentMsMax: number;
+    /** Requests at once; others wait. */
+    readonly requestsMax: number;
+    /** Of each request. */
+    readonly settings: Readonly<Record<string, string | number>>;
+  },
+): ClickHouseClient {
+  return createClient({
+    ...{ url, username, password, database },
+    request_timeout: options.silentMsMax,
+    max_open_connections: options.requestsMax,
+    // Long texts do not fit into a URL.
+    use_multipart_params_auto: true,
+    // Failures are reported where they are handled.
+    log: { level: ClickHouseLogLevel.OFF },
+    clickhouse_settings: options.settings,
+  });
+}
