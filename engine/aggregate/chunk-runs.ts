@@ -1,5 +1,4 @@
-import { PackedNumbers } from '../column/packed-numbers.ts';
-import { StringRange } from '../column/string-range.ts';
+import type { PackedNumbers } from '../column/packed-numbers.ts';
 import type { Vector } from '../column/vector.ts';
 import { sumCodesOfRuns } from './code-sums.ts';
 import { isLatest, type RunTally, tallyRuns } from './run-tally.ts';
@@ -62,7 +61,7 @@ export class ChunkRuns {
    * Made once for all aggregates over the same integers, one of which mostly follows the other.
    */
   tally(numbers: Vector): RunTally | undefined {
-    if (!(numbers instanceof PackedNumbers)) return undefined;
+    if (numbers.form !== 'packed numbers') return undefined;
     const isKnown = this.#tallied !== undefined && isSame(this.#tallied, numbers);
     if (isKnown && (this.#tally === undefined || isLatest(this.#tally))) return this.#tally;
     this.#tallied = numbers;
@@ -84,5 +83,5 @@ function isSame(left: PackedNumbers, right: PackedNumbers): boolean {
 /** Whether a vector is known to have no NULL by its form alone. */
 export function hasNoNull(vector: Vector): boolean {
   if (vector.kind === 'constant') return vector.value !== null;
-  return vector instanceof StringRange || (vector.kind === 'number' && vector.nulls === undefined);
+  return vector.form === 'string range' || (vector.kind === 'number' && vector.nulls === undefined);
 }

@@ -1,6 +1,5 @@
 import { carvedFloat64 } from '../column/carved-arrays.ts';
-import { CodedNumbers } from '../column/coded-numbers.ts';
-import { PackedNumbers } from '../column/packed-numbers.ts';
+import type { PackedNumbers } from '../column/packed-numbers.ts';
 import type { UnsignedArray } from '../column/slice.ts';
 import type { Vector } from '../column/vector.ts';
 import { grownFloat64, NO_FLOAT64 } from './growth.ts';
@@ -78,8 +77,8 @@ type Summands = {
 const OFFSET_MAX = 2 ** 31;
 
 function summandsOf(vector: Vector): Summands | undefined {
-  if (vector instanceof CodedNumbers) return chosenSummands(vector.numbers, vector.numberOfCode);
-  if (!(vector instanceof PackedNumbers)) return undefined;
+  if (vector.form === 'coded numbers') return chosenSummands(vector.numbers, vector.numberOfCode);
+  if (vector.form !== 'packed numbers') return undefined;
   const { codes, start, coding } = vector;
   const { base, step, codeMax, table } = coding;
   if (table !== undefined) return chosenSummands(vector, table);

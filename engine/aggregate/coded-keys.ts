@@ -1,7 +1,5 @@
-import { CodedNumbers } from '../column/coded-numbers.ts';
-import { PackedNumbers } from '../column/packed-numbers.ts';
+import type { PackedNumbers } from '../column/packed-numbers.ts';
 import type { UnsignedArray } from '../column/slice.ts';
-import { StringRange } from '../column/string-range.ts';
 import type { SqlValue } from '../column/value.ts';
 import type { Vector } from '../column/vector.ts';
 
@@ -43,13 +41,13 @@ export function codedKeysOf(
 }
 
 function codedKeyOf(vector: Vector): CodedKey | undefined {
-  if (vector instanceof PackedNumbers) {
+  if (vector.form === 'packed numbers') {
     return ofNumbers(vector, (code) => vector.coding.value(code));
   }
-  if (vector instanceof CodedNumbers) {
+  if (vector.form === 'coded numbers') {
     return ofNumbers(vector.numbers, (code) => vector.numberOfCode[code]!);
   }
-  if (vector instanceof StringRange) {
+  if (vector.form === 'string range') {
     const { codesInPlace: codes, start, dictionary } = vector;
     if (codes === undefined) return undefined;
     return { codes, start, codeCount: dictionary.size, value: (code) => dictionary.value(code) };

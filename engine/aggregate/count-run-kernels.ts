@@ -1,4 +1,4 @@
-import { CodedTruths } from '../column/coded-truths.ts';
+import type { CodedTruths } from '../column/coded-truths.ts';
 import { TRUE, type Vector } from '../column/vector.ts';
 import { ByteRangeCount, rangeOfOnes } from './byte-range-count.ts';
 import { type ChunkRuns, hasNoNull } from './chunk-runs.ts';
@@ -40,7 +40,7 @@ export function countRunsTrue(
   vectors: readonly Vector[],
 ): boolean {
   const truths = vectors[0]!;
-  if (!(truths instanceof CodedTruths)) return false;
+  if (truths.form !== 'coded truths') return false;
   const isTallied = runs.noteTest(truths.numbers) >= TESTS_TALLIED_MIN && !isShort(runs, truths);
   const tally = isTallied ? runs.tally(truths.numbers) : undefined;
   if (tally === undefined) countRunsByRow(counts, runs, truths);

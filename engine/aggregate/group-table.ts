@@ -1,6 +1,5 @@
 import { assert } from '../assert.ts';
 import { carvedInt32 } from '../column/carved-arrays.ts';
-import { RunNumbers } from '../column/run-numbers.ts';
 import type { SqlType } from '../column/type.ts';
 import type { SqlValue } from '../column/value.ts';
 import type { Vector } from '../column/vector.ts';
@@ -286,12 +285,12 @@ function runsOf(
   vectors: readonly Vector[],
   count: number,
 ): { readonly ends: Int32Array; readonly rowOfRun: readonly Vector[] } | undefined {
-  const inRuns = vectors.find((vector) => vector instanceof RunNumbers);
+  const inRuns = vectors.find((vector) => vector.form === 'run numbers');
   if (!vectors.every((vector) => vector === inRuns || vector.kind === 'constant')) return undefined;
   const ends = inRuns?.runEnds ?? Int32Array.of(count);
   // Of each run one row is as good as all.
   const rowOfRun = vectors.map((vector) =>
-    vector instanceof RunNumbers
+    vector.form === 'run numbers'
       ? numberVector(vector.runValues, ends.length)
       : constantVector(valueAt(vector, 0), ends.length),
   );

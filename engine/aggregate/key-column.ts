@@ -1,9 +1,8 @@
 import { assert, must } from '../assert.ts';
 import { carvedFloat64, carvedInt32, carvedUint8 } from '../column/carved-arrays.ts';
-import { CodedNumbers } from '../column/coded-numbers.ts';
 import { packUuid, UUID_BYTES } from '../column/packed-digits.ts';
-import { PackedNumbers } from '../column/packed-numbers.ts';
-import { RunNumbers } from '../column/run-numbers.ts';
+import type { PackedNumbers } from '../column/packed-numbers.ts';
+import type { RunNumbers } from '../column/run-numbers.ts';
 import type { SqlType } from '../column/type.ts';
 import type { Interval, Nested, SqlValue } from '../column/value.ts';
 import { isInterval } from '../column/value.ts';
@@ -112,11 +111,11 @@ export class KeyColumn {
   assign(vector: Vector, count: number, ids: Int32Array): void {
     switch (vector.kind) {
       case 'number':
-        if (vector instanceof RunNumbers) {
+        if (vector.form === 'run numbers') {
           this.#assignRuns(vector, ids);
-        } else if (vector instanceof PackedNumbers && vector.coding.codeMax < count) {
+        } else if (vector.form === 'packed numbers' && vector.coding.codeMax < count) {
           this.#assignPacked(vector, (code) => vector.coding.value(code), ids);
-        } else if (vector instanceof CodedNumbers) {
+        } else if (vector.form === 'coded numbers') {
           this.#assignPacked(vector.numbers, (code) => vector.numberOfCode[code]!, ids);
         } else {
           this.#assignNumbers(vector, count, ids);

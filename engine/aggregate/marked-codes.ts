@@ -1,5 +1,4 @@
 import type { UnsignedArray } from '../column/slice.ts';
-import { StringRange } from '../column/string-range.ts';
 import type { Dictionary, DictionaryVector } from '../column/vector.ts';
 import type { ChunkRuns } from './chunk-runs.ts';
 
@@ -88,7 +87,7 @@ export function nullAndCodes(marks: Uint8Array): Int32Array {
 }
 
 function markRows(vector: DictionaryVector, start: number, end: number, marks: Uint8Array): void {
-  if (!(vector instanceof StringRange)) {
+  if (vector.form !== 'string range') {
     markCodes(vector.codes, start, end, marks);
     return;
   }

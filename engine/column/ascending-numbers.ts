@@ -1,6 +1,7 @@
 /** Doubles that are known to ascend, equal ones beside each other. None is NULL. */
 export class AscendingNumbers {
   readonly kind = 'number';
+  readonly form = 'ascending numbers';
   readonly nulls = undefined;
   readonly count: number;
   readonly values: Float64Array;

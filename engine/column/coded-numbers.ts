@@ -7,6 +7,7 @@ import type { PackedNumbers } from './packed-numbers.ts';
  */
 export class CodedNumbers {
   readonly kind = 'number';
+  readonly form = 'coded numbers';
   readonly nulls = undefined;
   readonly count: number;
   readonly numbers: PackedNumbers;

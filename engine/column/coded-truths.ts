@@ -7,6 +7,7 @@ const NO_ROWS = new Int32Array(0);
 /** What a test says of integers where they lie, by their codes. `values` is made when somebody reads it. */
 export class CodedTruths {
   readonly kind = 'boolean';
+  readonly form = 'coded truths';
   readonly count: number;
   readonly numbers: PackedNumbers;
   /** FALSE, TRUE or UNKNOWN for each code. */

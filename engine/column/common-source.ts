@@ -42,7 +42,7 @@ export class CommonSource implements NestedSource {
   }
 
   field(records: NestedVector, name: string): Vector {
-    if (!(records instanceof CommonVector)) return this.#skeletons.source().field(records, name);
+    if (records.form !== 'common') return this.#skeletons.source().field(records, name);
     const { rows, record, plain } = records.parts;
     const field = record.fields.get(name);
     if (field === undefined) return plainField(plain(rows), name);
@@ -55,7 +55,7 @@ export class CommonSource implements NestedSource {
   }
 
   unnest(lists: NestedVector): UnnestedElements {
-    if (!(lists instanceof CommonVector)) return this.#skeletons.source().unnest(lists);
+    if (lists.form !== 'common') return this.#skeletons.source().unnest(lists);
     const { rows, record, plain } = lists.parts;
     const elements = new CommonVector(this, {
       rows,
@@ -81,8 +81,9 @@ type CommonParts = {
 };
 
 /** Records, or lists of one record, that all rows have. */
-class CommonVector {
+export class CommonVector {
   readonly kind = 'nested';
+  readonly form = 'common';
   readonly source: NestedSource;
   readonly count: number;
   readonly parts: CommonParts;

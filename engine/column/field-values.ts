@@ -1,4 +1,3 @@
-import { PackedNumbers } from './packed-numbers.ts';
 import { isNested, type SqlValue } from './value.ts';
 import { type Vector, valueAt } from './vector.ts';
 
@@ -40,7 +39,7 @@ export class FieldValues {
       this.#addCodes(codes, { start: 0, count, size: dictionary.size }, (code) =>
         dictionary.value(code),
       );
-    } else if (values instanceof PackedNumbers) {
+    } else if (values.form === 'packed numbers') {
       const { codes, start, count, coding } = values;
       this.#addCodes(codes, { start, count, size: coding.codeMax + 1 }, (code) =>
         coding.value(code),

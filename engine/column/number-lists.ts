@@ -7,6 +7,7 @@ import { type NumberVector, numberVector } from './vector.ts';
  */
 export class NumberLists {
   readonly kind = 'value';
+  readonly form = 'number lists';
   readonly count: number;
   readonly length: number;
   readonly elements: Float64Array;

@@ -72,6 +72,7 @@ export class IntegerCoding {
  */
 export class PackedNumbers {
   readonly kind = 'number';
+  readonly form = 'packed numbers';
   readonly nulls = undefined;
   readonly count: number;
   readonly codes: UnsignedArray;

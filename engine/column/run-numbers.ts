@@ -6,6 +6,7 @@ import { carvedFloat64 } from './carved-arrays.ts';
  */
 export class RunNumbers {
   readonly kind = 'number';
+  readonly form = 'run numbers';
   readonly nulls = undefined;
   readonly count: number;
   readonly runValues: Float64Array;

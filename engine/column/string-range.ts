@@ -18,6 +18,7 @@ export interface RangedStrings {
  */
 export class StringRange {
   readonly kind = 'dictionary';
+  readonly form = 'string range';
   readonly count: number;
   /** The position of the first. */
   readonly start: number;

@@ -62,8 +62,9 @@ type FoundFields = {
 const line = new JsonBuffer();
 
 /** Records or lists that all came from the roots by the same steps: the skeleton tells the node. */
-class TrailVector {
+export class TrailVector {
   readonly kind = 'nested';
+  readonly form = 'trail';
   readonly source: NestedSource;
   readonly chunk: ChunkRows;
   readonly count: number;
@@ -133,7 +134,7 @@ export class TokenSource implements NestedSource {
   }
 
   field(records: NestedVector, name: string): Vector {
-    const onTrail = records instanceof TrailVector ? this.#fieldOnTrail(records, name) : undefined;
+    const onTrail = records.form === 'trail' ? this.#fieldOnTrail(records, name) : undefined;
     if (onTrail !== undefined) return onTrail;
     const { rows, nodes, count } = records;
     const found = this.#findFields(nodes, count, name);
@@ -164,7 +165,7 @@ export class TokenSource implements NestedSource {
 
   unnest(lists: NestedVector): UnnestedElements {
     const { count } = lists;
-    if (lists instanceof TrailVector) {
+    if (lists.form === 'trail') {
       const step = lists.step.onlyElement();
       const areAllOnly = (step.kinds(lists.chunk.distinct) & NULLS) === 0;
       if (areAllOnly) return { count, parents: undefined, elements: lists.follow(step) };

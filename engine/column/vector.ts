@@ -1,13 +1,25 @@
+import type { AscendingNumbers } from './ascending-numbers.ts';
 import { carvedFloat64, carvedInt32, carvedUint8 } from './carved-arrays.ts';
+import type { CodedNumbers } from './coded-numbers.ts';
+import type { CodedTruths } from './coded-truths.ts';
+import type { CommonVector } from './common-source.ts';
 import type { JsonWriter } from './json-writer.ts';
+import type { NumberLists } from './number-lists.ts';
+import type { PackedNumbers } from './packed-numbers.ts';
+import type { RunNumbers } from './run-numbers.ts';
 import type { ByteRange } from './slot-store.ts';
 import type { SplitTexts } from './split-texts.ts';
+import type { StringRange } from './string-range.ts';
+import type { TrailVector } from './token-source.ts';
 import type { Nested, SqlValue } from './value.ts';
 
 /**
  * The values of one column for the rows of one chunk, dense: entry `i` belongs to row `i` of the
  * chunk. Vectors are never changed once made; they may share memory with a segment, so readers
  * must not write to them either.
+ *
+ * `kind` says how the values are read, whatever their form. Some kinds have further forms, which know more of their
+ * values: `form` names them, and a plain vector has none. Here are all kinds and forms.
  */
 export type Vector =
   | NumberVector
@@ -17,9 +29,25 @@ export type Vector =
   | ValueVector
   | ConstantVector;
 
+export type NumberVector =
+  | PlainNumbers
+  | PackedNumbers
+  | CodedNumbers
+  | RunNumbers
+  | AscendingNumbers;
+
+export type BooleanVector = PlainTruths | CodedTruths;
+
+export type DictionaryVector = PlainCodes | StringRange;
+
+export type NestedVector = PlainNested | TrailVector | CommonVector;
+
+export type ValueVector = PlainValues | NumberLists;
+
 /** INT64 within ±2^53, FLOAT64, TIMESTAMP or DATETIME. `values` may be longer than `count`. */
-export type NumberVector = {
+type PlainNumbers = {
   readonly kind: 'number';
+  readonly form?: undefined;
   readonly count: number;
   readonly values: Float64Array;
   /** 1 where NULL; `undefined` when no entry is. The value under a NULL is arbitrary. */
@@ -32,23 +60,26 @@ export const UNKNOWN = 2;
 export const TRUTH_COUNT = 3;
 
 /** BOOL: each byte is FALSE, TRUE or UNKNOWN (NULL). */
-export type BooleanVector = {
+type PlainTruths = {
   readonly kind: 'boolean';
+  readonly form?: undefined;
   readonly count: number;
   readonly values: Uint8Array;
 };
 
 /** Codes into a dictionary, mostly of strings; -1 is NULL. */
-export type DictionaryVector = {
+type PlainCodes = {
   readonly kind: 'dictionary';
+  readonly form?: undefined;
   readonly count: number;
   readonly codes: Int32Array;
   readonly dictionary: Dictionary;
 };
 
 /** Records and lists in a segment, none of them read yet. */
-export type NestedVector = {
+type PlainNested = {
   readonly kind: 'nested';
+  readonly form?: undefined;
   readonly count: number;
   readonly source: NestedSource;
   /** Row of the segment, per entry. */
@@ -60,8 +91,9 @@ export type NestedVector = {
 };
 
 /** The general form: any values, `null` for NULL. What no faster form holds ends here. */
-export type ValueVector = {
+type PlainValues = {
   readonly kind: 'value';
+  readonly form?: undefined;
   readonly count: number;
   readonly values: readonly SqlValue[];
 };
@@ -69,6 +101,7 @@ export type ValueVector = {
 /** One value in every row. */
 export type ConstantVector = {
   readonly kind: 'constant';
+  readonly form?: undefined;
   readonly count: number;
   readonly value: SqlValue;
 };

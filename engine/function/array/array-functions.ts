@@ -1,4 +1,3 @@
-import { NumberLists } from '../../column/number-lists.ts';
 import type { SqlType } from '../../column/type.ts';
 import { arrayOf, BOOL, BYTES, DYNAMIC, elementTypeOf, INT64, STRING } from '../../column/type.ts';
 import type { SqlValue } from '../../column/value.ts';
@@ -178,7 +177,7 @@ function element(mode: { readonly base: 0 | 1; readonly safe: boolean }): Scalar
 
 /** Of lists of one length the element is there in all, or in none. */
 function elementOfEach(lists: Vector, position: Vector, base: 0 | 1): Vector | undefined {
-  if (!(lists instanceof NumberLists) || position.kind !== 'constant') return undefined;
+  if (lists.form !== 'number lists' || position.kind !== 'constant') return undefined;
   if (typeof position.value !== 'number') return undefined;
   const index = position.value - base;
   return index >= 0 && index < lists.length ? lists.element(index) : undefined;

@@ -1,5 +1,4 @@
 import { carvedFloat64, carvedUint8 } from '../../column/carved-arrays.ts';
-import { PackedNumbers } from '../../column/packed-numbers.ts';
 import type { ConstantVector, NumberVector, Vector } from '../../column/vector.ts';
 import { constantVector, numberVector } from '../../column/vector.ts';
 import type { InPlace, Kernel } from '../definition.ts';
@@ -56,10 +55,10 @@ export function integerShift(operation: '+' | '-'): InPlace {
   const sign = operation === '+' ? 1 : -1;
   return (vectors) => {
     const [left, right] = vectors as [Vector, Vector];
-    if (left instanceof PackedNumbers) {
+    if (left.form === 'packed numbers') {
       return isConstantNumber(right) ? left.shifted(sign * right.value) : undefined;
     }
-    const isSum = operation === '+' && right instanceof PackedNumbers;
+    const isSum = operation === '+' && right.form === 'packed numbers';
     return isSum && isConstantNumber(left) ? right.shifted(left.value) : undefined;
   };
 }

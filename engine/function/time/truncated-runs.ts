@@ -1,5 +1,4 @@
-import { AscendingNumbers } from '../../column/ascending-numbers.ts';
-import { PackedNumbers } from '../../column/packed-numbers.ts';
+import type { PackedNumbers } from '../../column/packed-numbers.ts';
 import { RunNumbers } from '../../column/run-numbers.ts';
 import type { NumberVector } from '../../column/vector.ts';
 
@@ -47,10 +46,10 @@ type AscendingCodes = {
 };
 
 function ascendingCodes(times: NumberVector): AscendingCodes | undefined {
-  if (times instanceof AscendingNumbers) {
+  if (times.form === 'ascending numbers') {
     return { codes: times.values, start: 0, count: times.count, base: 0, step: 1 };
   }
-  if (!(times instanceof PackedNumbers && times.isAscending)) return undefined;
+  if (!(times.form === 'packed numbers' && times.isAscending)) return undefined;
   const { codes, start, count, coding } = times;
   if (coding.table !== undefined) return undefined;
   return { codes, start, count, base: coding.base, step: coding.step };

@@ -1,6 +1,6 @@
 import { CodedNumbers } from '../../column/coded-numbers.ts';
 import { CodedTruths } from '../../column/coded-truths.ts';
-import { PackedNumbers } from '../../column/packed-numbers.ts';
+import type { PackedNumbers } from '../../column/packed-numbers.ts';
 import { isNumber } from '../../column/type.ts';
 import type { SqlValue } from '../../column/value.ts';
 import type { NumberVector, Vector } from '../../column/vector.ts';
@@ -42,10 +42,10 @@ export function computeByCode(
 type Coded = { readonly numbers: PackedNumbers; readonly ofCode: () => NumberVector };
 
 function codedOf(vector: Vector): Coded | undefined {
-  if (vector instanceof PackedNumbers) {
+  if (vector.form === 'packed numbers') {
     return { numbers: vector, ofCode: () => vector.coding.decoded() };
   }
-  if (!(vector instanceof CodedNumbers)) return undefined;
+  if (vector.form !== 'coded numbers') return undefined;
   const { numbers, numberOfCode } = vector;
   return { numbers, ofCode: () => numberVector(numberOfCode, numberOfCode.length) };
 }

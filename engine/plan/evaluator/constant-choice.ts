@@ -1,7 +1,6 @@
 import { carvedFloat64 } from '../../column/carved-arrays.ts';
 import type { VectorFunction } from '../../column/chunk.ts';
 import { CodedNumbers } from '../../column/coded-numbers.ts';
-import { CodedTruths } from '../../column/coded-truths.ts';
 import type { Vector } from '../../column/vector.ts';
 import { constantVector, numberVector, TRUE, TRUTH_COUNT } from '../../column/vector.ts';
 import { truthBytes } from '../../operator/truth.ts';
@@ -18,7 +17,7 @@ function chosen(truths: Vector, { then, otherwise }: NumberChoice, count: number
   if (truths.kind === 'constant') {
     return constantVector(truths.value === true ? then : otherwise, count);
   }
-  if (truths instanceof CodedTruths && truths.exceptions.length === 0) {
+  if (truths.form === 'coded truths' && truths.exceptions.length === 0) {
     const { numbers, truthOfCode } = truths;
     return new CodedNumbers(numbers, choose(truthOfCode, truthOfCode.length, { then, otherwise }));
   }

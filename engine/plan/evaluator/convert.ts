@@ -1,5 +1,4 @@
 import type { VectorFunction } from '../../column/chunk.ts';
-import { PackedNumbers } from '../../column/packed-numbers.ts';
 import type { SqlType } from '../../column/type.ts';
 import { typesEqual } from '../../column/type.ts';
 import type { NumberVector, Vector } from '../../column/vector.ts';
@@ -57,7 +56,7 @@ function isUnchanged(vector: Vector, { kind }: SqlType): boolean {
   switch (vector.kind) {
     case 'number':
       if (kind !== 'INT64') return kind === 'NUMBER' || kind === 'FLOAT64';
-      return vector instanceof PackedNumbers || isIntegral(vector);
+      return vector.form === 'packed numbers' || isIntegral(vector);
     case 'boolean':
       return kind === 'BOOL';
     default:

@@ -1,7 +1,6 @@
 import { DictionaryMemo } from '../../aggregate/dictionary-memo.ts';
 import { carvedFloat64, carvedUint8 } from '../../column/carved-arrays.ts';
 import type { VectorFunction } from '../../column/chunk.ts';
-import { StringRange } from '../../column/string-range.ts';
 import type { SqlType } from '../../column/type.ts';
 import type { SqlValue } from '../../column/value.ts';
 import type {
@@ -258,7 +257,7 @@ class ArgumentMemo {
       const { search } = test;
       const { count } = vector;
       if (split !== undefined) {
-        const first = vector instanceof StringRange ? vector.firstCode : undefined;
+        const first = vector.form === 'string range' ? vector.firstCode : undefined;
         const tested = first === undefined ? undefined : search.testRange(split, first, count);
         return tested ?? booleanVector(search.testSplit(split, vector.codes, count), count);
       }
