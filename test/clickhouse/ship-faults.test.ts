@@ -12,7 +12,7 @@ import { HttpDoor } from './http-door.ts';
 import { expectShipped, ShippedWorld } from './shipped-world.ts';
 
 /** `WEIR_SHIP_SCHEDULES=1000` is the long form. */
-const SCHEDULES = budgetOf('WEIR_SHIP_SCHEDULES', { fast: 12, all: 100 });
+const SCHEDULES = budgetOf('WEIR_SHIP_SCHEDULES', { fast: 6, all: 20 });
 
 /** One in so many steps at which a process may die. */
 const DEADLY_STEP = budgetOf('WEIR_SHIP_DEADLY_STEP', { fast: 4, all: 1 });
