@@ -59,6 +59,7 @@ export class BothStores {
   readonly sources: readonly SourceSchema[];
   readonly clickHouse: ChdbUnderTest;
   readonly #segments = new Map<string, OpenSegment>();
+  #segmentCount = 0;
   readonly #pool = new MemoryPool();
   readonly #randomId = randomUuids();
   #postCount = 0;
@@ -67,8 +68,19 @@ export class BothStores {
     this.sources = sources;
     this.clickHouse = ChdbUnderTest.start();
     this.clickHouse.run(eventsTableStatement());
-    for (const [index, { name }] of sources.entries()) {
-      this.#segments.set(name, new OpenSegment({ id: SEGMENT_ID_MIN + index, arrivalBase: 0 }));
+    this.#openSegments();
+  }
+
+  /** Takes all events out. */
+  clear(): void {
+    this.clickHouse.run(`TRUNCATE TABLE ${EVENTS_TABLE}`);
+    this.#openSegments();
+  }
+
+  #openSegments(): void {
+    for (const { name } of this.sources) {
+      const id = SEGMENT_ID_MIN + this.#segmentCount++;
+      this.#segments.set(name, new OpenSegment({ id, arrivalBase: 0 }));
     }
   }
 
@@ -112,14 +124,19 @@ export class BothStores {
     return optimize(query, { ...call, sources: this.sources }, [settle, ...passes]);
   }
 
-  fromEngine(plan: LogicalPlan, output: readonly Column[]): StoreAnswer {
+  /** `checkpoint` is called between pieces of work; it may throw. */
+  fromEngine(
+    plan: LogicalPlan,
+    output: readonly Column[],
+    checkpoint: () => void = () => {},
+  ): StoreAnswer {
     return answerOf(() => {
       const physical = physicalPlanOf(plan, EVERYTHING);
       const writer = new RowWriter(output, physical, new JsonBuffer());
       const segments = scansOf(physical).map(({ source, projectKey }) => [
         readSegment(must(this.#segments.get(source)).handle(projectKey)),
       ]);
-      executeQuery(physical, { segments, checkpoint: () => {} }, writer);
+      executeQuery(physical, { segments, checkpoint }, writer);
       const rows = parseExact(Buffer.from(writer.finish().json).toString());
       return (rows as readonly (typeof rows)[]).map(canonicalText);
     });

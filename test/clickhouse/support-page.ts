@@ -3,12 +3,7 @@ import { scalarFunctionNames } from '../../engine/function/registry.ts';
 import { renderedAggregateNames } from '../../src/clickhouse/render/aggregate-sql.ts';
 import { renderedFunctionNames } from '../../src/clickhouse/render/functions/registry.ts';
 import type { ConformanceCase } from '../conformance/case-file.ts';
-
-/** What becomes of a case in the ClickHouse store. */
-export type Outcome =
-  | { readonly kind: 'same' }
-  | { readonly kind: 'refused'; readonly reason: string }
-  | { readonly kind: 'differs'; readonly reason: string };
+import type { Outcome } from './store-outcome.ts';
 
 type Outcomes = readonly (readonly [ConformanceCase, Outcome | undefined])[];
 

@@ -2,20 +2,32 @@ import { arrayOf, type SqlType, typeName } from '../../../engine/column/type.ts'
 import { QUANTILES_MAX } from '../../../engine/limits.ts';
 import type { Expression } from '../../../engine/plan/expression.ts';
 import type { AggregateCall } from '../../../engine/plan/logical-plan.ts';
+import { momentsSql } from './moments-sql.ts';
 import { exactKeys, numberOfFloat, numberOfInteger } from './number-sql.ts';
 import { refuse } from './refusal.ts';
 import { groupKeyOf, RANKS, sortKeysOf } from './sort-sql.ts';
-import { isNull, isScalar, nullOf, storedType } from './sql-type.ts';
+import { isNull, nullOf, storedType } from './sql-type.ts';
 import type { StatementParts } from './statement-parts.ts';
+import { topValuesSql } from './top-values-sql.ts';
+
+/**
+ * Computes a function of ClickHouse over the rows of a group, or of a window's frame, those that a condition leaves, and
+ * gives the name of its column. A condition is 1 or 0.
+ */
+export type Reduce = (name: string, inputs: readonly string[], condition?: string) => string;
 
 /** A call whose arguments are columns below. */
 export type AggregateSqlCall = {
   readonly call: AggregateCall;
   readonly type: SqlType;
-  /** Names of the columns that hold the arguments. */
+  /** Names of the columns that hold the arguments, and their types. */
   readonly arguments: readonly string[];
+  readonly types: readonly SqlType[];
   /** Of an aggregate that takes rows in an order, the column that numbers them. */
   readonly position?: string | undefined;
+  /** A condition that holds for the first of equal values, where each value is to be taken once. */
+  readonly isFirst?: string | undefined;
+  readonly reduce: Reduce;
   readonly parts: StatementParts;
 };
 
@@ -29,8 +41,8 @@ const AGGREGATES: ReadonlyMap<string, AggregateSql> = new Map(
     min: extreme('argMin', 'min'),
     max: extreme('argMax', 'max'),
     any_value: anyValue,
-    logical_and: ({ arguments: [truth] }) => `min(${truth})`,
-    logical_or: ({ arguments: [truth] }) => `max(${truth})`,
+    logical_and: truths('min'),
+    logical_or: truths('max'),
     sum,
     avg: average,
     approx_quantiles: quantiles,
@@ -41,6 +53,8 @@ const AGGREGATES: ReadonlyMap<string, AggregateSql> = new Map(
     array_agg: collectArray,
     array_concat_agg: concatArrays,
     string_agg: joinTexts,
+    ...momentsSql,
+    ...topValuesSql,
   } satisfies Readonly<Record<string, AggregateSql>>),
 );
 
@@ -54,32 +68,34 @@ const DISTINCT_MEANS_NOTHING: ReadonlySet<string> = new Set([
   'approx_count_distinct',
 ]);
 
-/** These take each value once where they are asked to. */
-const DISTINCT_IS_KEPT: ReadonlySet<string> = new Set([
-  'count',
-  'countif',
-  'array_agg',
-  'string_agg',
-]);
+/** These count distinct values by themselves. */
+const DISTINCT_IS_COUNTED: ReadonlySet<string> = new Set(['count', 'countif']);
+
+/** Whether a call needs to know which rows are the first of their value. */
+export function takesFirsts({ name, distinct }: AggregateCall): boolean {
+  return distinct && !DISTINCT_MEANS_NOTHING.has(name) && !DISTINCT_IS_COUNTED.has(name);
+}
 
 /** Refuses an aggregate, or a modifier of one, that ClickHouse has no exact form of. */
 export function aggregateSql(of: AggregateSqlCall): string {
-  const { name, distinct, having, isDeferred, nulls } = of.call;
+  const { name, nulls } = of.call;
   const shown = name.toUpperCase();
   const render = AGGREGATES.get(name);
   if (render === undefined) return refuse(`the aggregate ${shown}`, undefined);
-  if (having !== undefined) return refuse(`${shown} with HAVING`, undefined);
-  if (isDeferred) return refuse(`${shown} whose errors count in some branches only`, undefined);
   if (nulls === 'respect' && name !== 'array_agg')
     return refuse(`${shown} with RESPECT NULLS`, undefined);
-  if (distinct && !DISTINCT_MEANS_NOTHING.has(name) && !DISTINCT_IS_KEPT.has(name)) {
-    return refuse(`${shown} with DISTINCT`, undefined);
-  }
-  return render(of);
+  if (of.isFirst === undefined) return render(of);
+  return render({ ...of, reduce: withCondition(of.reduce, of.isFirst) });
 }
 
-function typeOf({ call }: AggregateSqlCall): SqlType {
-  return call.arguments[0]!.type;
+/** Takes only rows for which a condition holds. */
+function withCondition(reduce: Reduce, always: string): Reduce {
+  return (name, inputs, condition) =>
+    reduce(name, inputs, condition === undefined ? always : `${always} AND ${condition}`);
+}
+
+function typeOf({ types }: AggregateSqlCall): SqlType {
+  return types[0]!;
 }
 
 function isThere(value: string, type: SqlType): string {
@@ -88,71 +104,100 @@ function isThere(value: string, type: SqlType): string {
 
 function count(of: AggregateSqlCall): string {
   const [value] = of.arguments;
-  if (value === undefined) return 'toInt64(count())';
-  if (of.call.distinct) return countDistinct(of);
-  return `toInt64(countIf(${isThere(value, typeOf(of))}))`;
+  if (value !== undefined && of.call.distinct) return countDistinct(of);
+  const counted =
+    value === undefined
+      ? of.reduce('count', [])
+      : of.reduce('count', [], isThere(value, typeOf(of)));
+  return `toInt64(${counted})`;
 }
 
 function countDistinct(of: AggregateSqlCall): string {
   const type = typeOf(of);
   const value = of.arguments[0]!;
-  return `toInt64(uniqExactIf(${groupKeyOf(value, type)}, ${isThere(value, type)}))`;
+  return `toInt64(${of.reduce('uniqExact', [groupKeyOf(value, type)], isThere(value, type))})`;
 }
 
-function countIf({ arguments: [truth], call }: AggregateSqlCall): string {
-  return call.distinct
-    ? `toInt64(ifNull(max(${truth}), 0))`
-    : `toInt64(countIf(ifNull(${truth}, 0)))`;
+function countIf({ arguments: [truth], call, reduce }: AggregateSqlCall): string {
+  if (call.distinct) return `toInt64(ifNull(${reduce('max', [truth!])}, 0))`;
+  return `toInt64(${reduce('count', [], `ifNull(${truth}, 0)`)})`;
+}
+
+/** Of BOOL: the least or greatest value. */
+function truths(name: 'min' | 'max'): AggregateSql {
+  return ({ arguments: [truth], reduce }) => reduce(name, [truth!]);
 }
 
 function bits(name: string): AggregateSql {
-  return ({ arguments: [value] }) => `if(count(${value}) = 0, NULL, ${name}(${value}))`;
+  return ({ arguments: [value], reduce }) =>
+    `if(${reduce('count', [value!])} = 0, NULL, ${reduce(name, [value!])})`;
 }
 
+type ByKey = 'argMin' | 'argMax';
+
 /** MIN and MAX. */
-function extreme(byKey: 'argMin' | 'argMax', plain: 'min' | 'max'): AggregateSql {
+function extreme(byKey: ByKey, plain: 'min' | 'max'): AggregateSql {
   return (of) => {
     const type = typeOf(of);
     const value = of.arguments[0]!;
     switch (type.kind) {
-      case 'FLOAT64':
-        return `if(countIf(isNaN(${value})) > 0, nan, ${plain}(${value}))`;
-      case 'NUMBER':
-        return `${byKey}If(${value}, tuple(${exactKeys(value).join(', ')}), ${isThere(value, type)})`;
+      case 'FLOAT64': {
+        const nanCount = of.reduce('count', [], `ifNull(isNaN(${value}), 0)`);
+        return `if(${nanCount} > 0, nan, ${of.reduce(plain, [groupKeyOf(value, type)])})`;
+      }
+      case 'NUMBER': {
+        const keys = `tuple(${exactKeys(value).join(', ')})`;
+        return of.reduce(byKey, [value, keys], isThere(value, type));
+      }
       case 'DYNAMIC':
-        return extremeOfKinds(byKey, value);
+        return extremeOfKinds(byKey, of);
       case 'ARRAY':
       case 'STRUCT':
       case 'JSON':
         return refuse(`${plain.toUpperCase()} of ${typeName(type)}`, undefined);
       default:
-        return `${plain}(${value})`;
+        return of.reduce(plain, [value]);
     }
   };
 }
 
 /** Of the numbers of a group; if there are none, of its texts, and else of its booleans. */
-function extremeOfKinds(byKey: 'argMin' | 'argMax', value: string): string {
-  const [, near, rest, text] = sortKeysOf(value, { kind: 'DYNAMIC' });
-  const isNumber = `ifNull(match(${value}, '^[-0-9]'), 0)`;
-  const isText = `ifNull(startsWith(${value}, '"'), 0)`;
-  const isTruth = `ifNull(${value} IN ('true', 'false'), 0)`;
-  const numbers = `${byKey}If(${value}, tuple(${near}, ${rest}), ${isNumber})`;
-  const texts = `${byKey}If(${value}, ${text}, ${isText})`;
-  const truths = `${byKey}If(${value}, ${value}, ${isTruth})`;
-  return `multiIf(countIf(${isNumber}) > 0, ${numbers}, countIf(${isText}) > 0, ${texts}, countIf(${isTruth}) > 0, ${truths}, NULL)`;
+function extremeOfKinds(byKey: ByKey, { arguments: [value], reduce }: AggregateSqlCall): string {
+  const [, near, rest, text] = sortKeysOf(value!, { kind: 'DYNAMIC' }) as [
+    string,
+    string,
+    string,
+    string,
+  ];
+  const { isNumber, isText, isTruth } = kindsOf(value!);
+  const [numbers, texts, truthsOf] = [
+    reduce(byKey, [`tuple(${value})`, `tuple(${near}, ${rest})`], isNumber),
+    reduce(byKey, [`tuple(${value})`, text], isText),
+    reduce(byKey, [`tuple(${value})`, `assumeNotNull(${value})`], isTruth),
+  ].map((name) => `${name}.1`);
+  const [numberCount, textCount] = [reduce('count', [], isNumber), reduce('count', [], isText)];
+  return `multiIf(${numberCount} > 0, ${numbers}, ${textCount} > 0, ${texts}, ${truthsOf})`;
+}
+
+/** Of which kind a DYNAMIC value is: 1 or 0. */
+export function kindsOf(value: string) {
+  return {
+    isNumber: `ifNull(match(${value}, '^[-0-9]'), 0)`,
+    isText: `ifNull(startsWith(${value}, '"'), 0)`,
+    isTruth: `ifNull(${value} IN ('true', 'false'), 0)`,
+  };
 }
 
 /** The least value in the order of ORDER BY. */
 function anyValue(of: AggregateSqlCall): string {
   const type = typeOf(of);
   const value = of.arguments[0]!;
-  if (type.kind === 'FLOAT64' || type.kind === 'DYNAMIC') {
-    return refuse(`ANY_VALUE of ${typeName(type)}`, undefined);
+  if (type.kind === 'ARRAY' || type.kind === 'STRUCT') {
+    const [, key] = sortKeysOf(value, type) as [string, string];
+    return of.reduce('argMin', [value, key], isThere(value, type));
   }
-  if (isScalar(type) && type.kind !== 'JSON') return `min(${value})`;
-  if (type.kind === 'NUMBER') return extreme('argMin', 'min')(of);
-  return refuse(`ANY_VALUE of ${typeName(type)}`, undefined);
+  if (type.kind === 'DYNAMIC') return refuse(`ANY_VALUE of ${typeName(type)}`, undefined);
+  return extreme('argMin', 'min')(of);
 }
 
 const INT64_MAX = '9223372036854775807';
@@ -172,17 +217,20 @@ function checkedInteger(exact: string, parts: StatementParts): string {
 function sum(of: AggregateSqlCall): string {
   const value = of.arguments[0]!;
   const type = typeOf(of);
-  const { parts } = of;
+  const { parts, reduce } = of;
   switch (type.kind) {
     case 'INT64':
-      return checkedInteger(`sum(toInt128(${value}))`, parts);
+      return checkedInteger(reduce('sum', [`toInt128(${value})`]), parts);
     case 'FLOAT64':
-      return checkedFloat(floatSum(value), `countIf(NOT isFinite(${value})) > 0`, parts);
+      return checkedFloat(floatSum(value, reduce), `${infiniteCount(value, reduce)} > 0`, parts);
     case 'NUMBER': {
-      const whole = numberOfInteger(checkedInteger(`sum(toInt128(${value}.1))`, parts));
-      const fraction = numberOfFloat(checkedFloat(floatTotal(value), '0', parts), parts);
+      const exact = reduce('sum', [`toInt128(${value}.1)`]);
+      const whole = numberOfInteger(checkedInteger(exact, parts));
+      const fraction = numberOfFloat(checkedFloat(floatTotal(value, reduce), '0', parts), parts);
       const none = nullOf(type);
-      return `multiIf(countIf(${isThere(value, type)}) = 0, ${none}, count(${value}.2) = 0, ${whole}, ${fraction})`;
+      const counted = reduce('count', [], isThere(value, type));
+      const fractionCount = reduce('count', [`${value}.2`]);
+      return `multiIf(${counted} = 0, ${none}, ${fractionCount} = 0, ${whole}, ${fraction})`;
     }
     default:
       return refuse(`SUM of ${typeName(type)}`, undefined);
@@ -190,8 +238,9 @@ function sum(of: AggregateSqlCall): string {
 }
 
 /** Of NUMBERs, some of which are fractions. */
-function floatTotal(value: string): string {
-  return `ifNull(toFloat64(sum(toInt128(${value}.1))), 0) + ifNull(sumKahan(${value}.2), 0)`;
+function floatTotal(value: string, reduce: Reduce): string {
+  const whole = reduce('sum', [`toInt128(${value}.1)`]);
+  return `ifNull(toFloat64(${whole}), 0) + ifNull(${reduce('sumKahan', [`${value}.2`])}, 0)`;
 }
 
 /** A finite sum is wanted of finite values. */
@@ -208,17 +257,18 @@ function checkedFloat(total: string, isInfinite: string, parts: StatementParts):
 }
 
 /** The sum as a double by the number of values. */
-function average(of: AggregateSqlCall): string {
-  const value = of.arguments[0]!;
-  const type = typeOf(of);
+function average({ arguments: [value], types, reduce }: AggregateSqlCall): string {
+  const type = types[0]!;
   switch (type.kind) {
-    case 'INT64':
-      return `if(count(${value}) = 0, NULL, toFloat64(sum(toInt128(${value}))) / count(${value}))`;
+    case 'INT64': {
+      const counted = reduce('count', [value!]);
+      return `if(${counted} = 0, NULL, toFloat64(${reduce('sum', [`toInt128(${value})`])}) / ${counted})`;
+    }
     case 'FLOAT64':
-      return floatAverage(value);
+      return floatAverage(value!, reduce);
     case 'NUMBER': {
-      const counted = `countIf(${isThere(value, type)})`;
-      return `if(${counted} = 0, NULL, (${floatTotal(value)}) / ${counted})`;
+      const counted = reduce('count', [], isThere(value!, type));
+      return `if(${counted} = 0, NULL, (${floatTotal(value!, reduce)}) / ${counted})`;
     }
     default:
       return refuse(`AVG of ${typeName(type)}`, undefined);
@@ -237,7 +287,7 @@ function quantiles(of: AggregateSqlCall): string {
   const keys = sortKeysOf(value, type);
   const entry = `tuple(${[...keys, value].join(', ')})`;
   const { parts } = of;
-  const all = `arraySort(groupArrayIf(${entry}, ${isThere(value, type)}))`;
+  const all = `arraySort(${of.reduce('groupArray', [entry], isThere(value, type))})`;
   const sorted = type.kind === 'DYNAMIC' ? ofFirstKind(all, parts) : all;
   return parts.once(sorted, (list) => {
     const offset = parts.variable();
@@ -258,17 +308,24 @@ function ofFirstKind(entries: string, parts: StatementParts): string {
   });
 }
 
+function infiniteCount(value: string, reduce: Reduce): string {
+  return reduce('count', [], `ifNull(NOT isFinite(${value}), 0)`);
+}
+
 /** Kahan's sum is NaN beside infinities. */
-function floatSum(value: string): string {
-  return `if(countIf(NOT isFinite(${value})) > 0, sum(${value}), sumKahan(${value}))`;
+function floatSum(value: string, reduce: Reduce): string {
+  const [plain, precise] = [reduce('sum', [value]), reduce('sumKahan', [value])];
+  return `if(${infiniteCount(value, reduce)} > 0, ${plain}, ${precise})`;
 }
 
 /** Where the sum is beyond a double, in a range that is 2^64 lower. */
-function floatAverage(value: string): string {
-  const total = floatSum(value);
-  const isBeyond = `NOT isFinite(${total}) AND countIf(NOT isFinite(${value})) = 0`;
-  const scaled = `sumKahan(${value} * pow(2, -64)) / count(${value}) * pow(2, 64)`;
-  return `multiIf(count(${value}) = 0, NULL, ${isBeyond}, ${scaled}, ${total} / count(${value}))`;
+function floatAverage(value: string, reduce: Reduce): string {
+  const total = floatSum(value, reduce);
+  const counted = reduce('count', [value]);
+  const isBeyond = `NOT isFinite(${total}) AND ${infiniteCount(value, reduce)} = 0`;
+  const low = reduce('sumKahan', [`${value} * pow(2, -64)`]);
+  const scaled = `${low} / ${counted} * pow(2, 64)`;
+  return `multiIf(${counted} = 0, NULL, ${isBeyond}, ${scaled}, ${total} / ${counted})`;
 }
 
 function quantileCount(constant: Expression | undefined): number {
@@ -282,34 +339,21 @@ function quantileCount(constant: Expression | undefined): number {
 
 /** The values of a group in their order, as an Array of ClickHouse. */
 function collected(of: AggregateSqlCall, withNulls: boolean): string {
-  const { parts, position, call } = of;
-  const type = typeOf(of);
+  const { parts, position, call, reduce } = of;
   const value = of.arguments[0]!;
+  if (of.isFirst !== undefined && position === undefined) {
+    return refuse(`${call.name.toUpperCase()} with DISTINCT and without an order`, undefined);
+  }
   const entry = `tuple(${position ?? '0'}, ${value})`;
-  const isTaken = withNulls ? '1' : isThere(value, type);
+  const taken = reduce('groupArray', [entry], withNulls ? undefined : isThere(value, typeOf(of)));
   const name = parts.variable();
-  const sorted = `arraySort(${name} -> ${name}.1, groupArrayIf(${entry}, ${isTaken}))`;
-  const values = `arrayMap(${name} -> ${name}.2, ${call.distinct ? firsts(sorted, of) : sorted})`;
+  const values = `arrayMap(${name} -> ${name}.2, arraySort(${name} -> ${name}.1, ${taken}))`;
   if (call.limit === undefined) return values;
   const limit = call.limit.op === 'literal' ? call.limit.value : null;
   if (typeof limit !== 'number' || limit < 0) {
     return refuse(`${call.name.toUpperCase()} with this limit`, undefined);
   }
   return `arraySlice(${values}, 1, ${limit})`;
-}
-
-/** Of equal values the first. */
-function firsts(entries: string, of: AggregateSqlCall): string {
-  const { parts, call, position } = of;
-  const type = typeOf(of);
-  if (!isScalar(type) || position === undefined) {
-    return refuse(`${call.name.toUpperCase()} with DISTINCT and without an order`, undefined);
-  }
-  return parts.once(entries, (list) => {
-    const [entry, count] = [parts.variable(), parts.variable()];
-    const keys = `arrayMap(${entry} -> ${groupKeyOf(`${entry}.2`, type)}, ${list})`;
-    return `arrayFilter((${entry}, ${count}) -> ${count} = 1, ${list}, arrayEnumerateUniq(${keys}))`;
-  });
 }
 
 function collectArray(of: AggregateSqlCall): string {
@@ -321,13 +365,12 @@ function collectArray(of: AggregateSqlCall): string {
 /** The elements of all arrays that are no NULLs. */
 function concatArrays(of: AggregateSqlCall): string {
   const type = typeOf(of);
-  if (type.kind !== 'ARRAY' || !isScalar(type.element) || of.call.distinct) {
-    return refuse(`ARRAY_CONCAT_AGG of ${typeName(type)}`, undefined);
-  }
+  if (type.kind !== 'ARRAY') return refuse(`ARRAY_CONCAT_AGG of ${typeName(type)}`, undefined);
   return of.parts.once(collected(of, false), (lists) => {
-    const list = of.parts.variable();
-    const joined = `arrayFlatten(arrayMap(${list} -> ${list}[1], ${lists}))`;
-    return `CAST(if(empty(${lists}), [], [${joined}]), '${storedType(type)}')`;
+    const [one, joined] = [of.parts.variable(), of.parts.variable()];
+    const none = `CAST([], 'Array(${storedType(type.element)})')`;
+    const all = `arrayFold((${joined}, ${one}) -> arrayConcat(${joined}, ${one}[1]), ${lists}, ${none})`;
+    return `CAST(if(empty(${lists}), [], [${all}]), '${storedType(type)}')`;
   });
 }
 

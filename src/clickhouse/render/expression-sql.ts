@@ -6,10 +6,11 @@ import { castSql } from './cast-sql.ts';
 import { dynamicField, dynamicList, readDynamic } from './dynamic-sql.ts';
 import { functionSql } from './functions/registry.ts';
 import { asFloat } from './number-sql.ts';
-import type { PlanSql } from './plan-sql.ts';
 import { refuse } from './refusal.ts';
+import type { Plans, RelationSql } from './relation-sql.ts';
 import { asColumn, isNull, isScalar, literal, nullOf, storedType } from './sql-type.ts';
-import type { StatementParts } from './statement-parts.ts';
+import { canRaise, type StatementParts } from './statement-parts.ts';
+import { findAnswer, type SubqueryAnswer } from './subquery-answer.ts';
 import { subquerySql } from './subquery-sql.ts';
 
 /** What a column of the plan is called in the statement, at one place of it. */
@@ -19,6 +20,8 @@ export type ColumnSql = {
   readonly sql: string;
   /** The order of arrival has a type of its own: it can be passed on and sorted by, and nothing else. */
   readonly isArrival?: true;
+  /** Of an aggregate whose errors count only where it is read: its value, given the column. */
+  readonly answer?: (sql: string) => string;
 };
 
 type Of<Op extends Expression['op']> = Extract<Expression, { readonly op: Op }>;
@@ -27,10 +30,16 @@ type Of<Op extends Expression['op']> = Extract<Expression, { readonly op: Op }>;
 export class ExpressionSql {
   readonly #columns: Columns;
   readonly #parts: StatementParts;
-  readonly #plans: Pick<PlanSql, 'of'>;
+  readonly #answers: readonly SubqueryAnswer[] | undefined;
+  readonly #plans: Plans;
 
-  constructor(columns: Columns, parts: StatementParts, plans: Pick<PlanSql, 'of'>) {
+  constructor(
+    { columns, answers }: Pick<RelationSql, 'columns' | 'answers'>,
+    parts: StatementParts,
+    plans: Plans,
+  ) {
     this.#columns = columns;
+    this.#answers = answers;
     this.#parts = parts;
     this.#plans = plans;
   }
@@ -63,7 +72,7 @@ export class ExpressionSql {
       case 'now':
         return refuse('a value that is not known yet', undefined);
       case 'deferred-value':
-        return refuse('an aggregate whose errors count in some branches only', expression.span);
+        return this.#deferredValue(expression);
       case 'subquery':
         return this.#subquery(expression);
       case 'apply':
@@ -74,16 +83,32 @@ export class ExpressionSql {
   }
 
   #subquery(subquery: Of<'subquery'>): string {
+    const answer = findAnswer(this.#answers, subquery);
+    if (answer !== undefined) return answer;
     if (subquery.captures.length > 0) {
       return refuse('a subquery that reads columns of the query around it', subquery.span);
     }
     const input = subquery.input && { sql: this.of(subquery.input), type: subquery.input.type };
-    return subquerySql(subquery, this.#plans.of(subquery.plan), { input, parts: this.#parts });
+    const parts = this.#parts;
+    // It is computed also where no row needs it.
+    const relation = parts.withoutFailures(
+      () => this.#plans.of(subquery.plan),
+      () => refuse('a subquery that may fail', subquery.span),
+    );
+    return subquerySql(subquery, relation, { input, parts });
   }
 
   #column({ id }: Of<'column'>): string {
     const { sql, isArrival } = must(this.#columns.get(id), 'a column that is read is given below');
     return isArrival ? refuse('the order of arrival in an expression', undefined) : sql;
+  }
+
+  #deferredValue({ input, span }: Of<'deferred-value'>): string {
+    const column = input.op === 'column' ? this.#columns.get(input.id) : undefined;
+    if (column?.answer === undefined) {
+      return refuse('this aggregate whose errors count in some branches only', span);
+    }
+    return column.answer(column.sql);
   }
 
   #call(call: Of<'call'>): string {
@@ -142,9 +167,14 @@ export class ExpressionSql {
     const end = values.findIndex((value) => value.op === 'literal' && value.value !== null);
     const needed = end < 0 ? values : values.slice(0, end + 1);
     const [last, ...earlier] = needed.map((value) => this.of(value)).toReversed();
+    const chosen = (value: string, later: string) =>
+      `if(${isNull(value, type)}, ${later}, ${value})`;
+    // ClickHouse computes outside of a lambda function what does not depend on its variable.
     return earlier.reduce(
       (later, value) =>
-        this.#parts.once(value, (name) => `if(${isNull(name, type)}, ${later}, ${name})`),
+        canRaise(later)
+          ? chosen(value, later)
+          : this.#parts.once(value, (name) => chosen(name, later)),
       last ?? nullOf(type),
     );
   }

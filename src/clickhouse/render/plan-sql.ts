@@ -1,30 +1,31 @@
 import { must, unreachable } from '../../../engine/assert.ts';
-import { type SqlType, typeName } from '../../../engine/column/type.ts';
+import type { SqlType } from '../../../engine/column/type.ts';
 import type { Column, ColumnId, Expression } from '../../../engine/plan/expression.ts';
-import { columnsOf, conjunctsOf } from '../../../engine/plan/expression-walk.ts';
-import type { LogicalPlan, ScanField, SortKey } from '../../../engine/plan/logical-plan.ts';
-import { outputIds } from '../../../engine/plan/optimize/plan-walk.ts';
+import type { LogicalPlan, ScanField } from '../../../engine/plan/logical-plan.ts';
+import { expressionsOf } from '../../../engine/plan/optimize/plan-walk.ts';
 import { EVENTS_TABLE } from '../schema.ts';
-import { aggregateSql } from './aggregate-sql.ts';
+import { aggregateRows, type RenderContext } from './aggregate-rows.ts';
+import { withAnswers } from './correlated-sql.ts';
 import { dynamicElements } from './dynamic-sql.ts';
-import { type ColumnSql, type Columns, ExpressionSql } from './expression-sql.ts';
+import { type ColumnSql, ExpressionSql } from './expression-sql.ts';
+import { filtered, joinRows } from './join-rows.ts';
 import { refuse } from './refusal.ts';
-import { groupKeyOf, type OrderKey, orderText, sortKeysOf } from './sort-sql.ts';
-import { asColumn, integer, isScalar, literal, nullOf } from './sql-type.ts';
-import { canRaise, type StatementParts } from './statement-parts.ts';
-import { windowSql } from './window-sql.ts';
+import {
+  ascending,
+  named,
+  nameOf,
+  type OuterRows,
+  overText,
+  type Plans,
+  type RelationSql,
+  select,
+} from './relation-sql.ts';
+import { orderText, sortKeysOf } from './sort-sql.ts';
+import { asColumn, integer, literal, nullOf } from './sql-type.ts';
+import type { StatementParts } from './statement-parts.ts';
+import { windowRows } from './window-rows.ts';
 
 type Of<Op extends LogicalPlan['op']> = Extract<LogicalPlan, { readonly op: Op }>;
-
-/**
- * A SELECT that gives the rows of a plan. Its columns are called by their ids; `order` names further columns of it, by
- * which the rows have to be sorted where their order counts. What is not sorted by them is in any order.
- */
-export type RelationSql = {
-  readonly sql: string;
-  readonly columns: Columns;
-  readonly order: readonly OrderKey[];
-};
 
 /** The arrival of an event, as one value: it sorts as weir took the events in. */
 const ARRIVAL = 'tuple(gateway, sequence, event)';
@@ -39,12 +40,18 @@ const TIMESTAMP_US_END = 10_413_792_000_000_000;
 const ROWS_MAX = 1_000;
 
 /** Renders the operators of a plan, each as a SELECT over those of its inputs. */
-export class PlanSql {
+export class PlanSql implements Plans {
   readonly #parts: StatementParts;
-  #orderCount = 0;
+  readonly #rowsOutside: OuterRows | undefined;
 
-  constructor(parts: StatementParts) {
+  /** `rowsOutside`: of the plan of a subquery. */
+  constructor(parts: StatementParts, rowsOutside?: OuterRows) {
     this.#parts = parts;
+    this.#rowsOutside = rowsOutside;
+  }
+
+  within(outer: OuterRows): Plans {
+    return new PlanSql(this.#parts, outer);
   }
 
   of(plan: LogicalPlan): RelationSql {
@@ -74,7 +81,7 @@ export class PlanSql {
       case 'window':
         return this.#window(plan);
       case 'outer':
-        return refuse('a subquery that reads columns of the query around it', undefined);
+        return this.#outer(plan);
       default:
         return unreachable(plan);
     }
@@ -116,13 +123,14 @@ export class PlanSql {
       message:
         'ClickHouse cannot read an event that holds a number beyond 64 bits or half a surrogate pair',
       span: undefined,
+      isExpected: true,
     });
     return `if(${raised} = 0, toNullable(body), NULL)`;
   }
 
   #rows({ columns, rows }: Of<'rows'>): RelationSql {
     if (rows.length > ROWS_MAX) return refuse(`a list of ${rows.length} constant rows`, undefined);
-    const order = this.#newOrder();
+    const order = this.#parts.variable();
     const selects = rows.map((row, position) => {
       const items = columns.map((column, index) => {
         const value = literal(row[index] ?? null, column.type, { parts: this.#parts });
@@ -141,35 +149,33 @@ export class PlanSql {
     };
   }
 
-  #filter({ input, predicate }: Of<'filter'>): RelationSql {
-    const below = this.of(input);
-    const condition = this.#over(below).of(predicate);
-    // Conditions that may raise an error stay in their order: taken apart, ClickHouse may test them in another.
-    const whole = canRaise(condition) ? `if(${condition}, 1, 0)` : condition;
-    return { ...below, sql: `SELECT * FROM (${below.sql}) WHERE ${whole}` };
+  #filter(plan: Of<'filter'>): RelationSql {
+    const below = this.#input(plan);
+    const condition = this.#over(below).of(plan.predicate);
+    return { ...below, sql: filtered(below.sql, [condition]) };
   }
 
-  #project({ input, columns }: Of<'project'>): RelationSql {
-    const below = this.of(input);
+  #project(plan: Of<'project'>): RelationSql {
+    const below = this.#input(plan);
     const expressions = this.#over(below);
     const result = new Map<ColumnId, ColumnSql>();
     const items: string[] = [];
-    for (const { column, expression } of columns) {
+    for (const { column, expression } of plan.columns) {
       const name = nameOf(column);
       const passed = expression.op === 'column' ? below.columns.get(expression.id) : undefined;
       const sql = passed?.sql ?? asColumn(expressions.of(expression), column.type);
       items.push(sql === name ? name : `${sql} AS ${name}`);
-      result.set(column.id, passed?.isArrival ? { sql: name, isArrival: true } : { sql: name });
+      result.set(column.id, { ...passed, sql: name });
     }
     return { sql: select(items, below), columns: result, order: below.order };
   }
 
   #unnest(plan: Of<'unnest'>): RelationSql {
-    const { input, array, element, offset, outer, on } = plan;
-    const below = this.of(input);
+    const { array, element, offset, outer, on } = plan;
+    const below = this.#input(plan);
     const parts = this.#parts;
     const list = parts.variable();
-    const position = this.#newOrder();
+    const position = this.#parts.variable();
     const elements = this.#elements(array, below);
     const kept = on === undefined ? undefined : this.#keptElements(elements, plan, below);
     const inner = `SELECT *, ${kept ?? elements} AS ${list} FROM (${below.sql})`;
@@ -205,7 +211,7 @@ export class PlanSql {
       const own: [ColumnId, ColumnSql][] = [[element.id, { sql: `${pair}.1` }]];
       if (offset !== undefined) own.push([offset.id, { sql: `${pair}.2` }]);
       const columns = new Map([...below.columns, ...own]);
-      const condition = new ExpressionSql(columns, parts, this).of(must(on));
+      const condition = this.#over({ ...below, columns }).of(must(on));
       return `arrayFilter(${pair} -> ifNull(${condition}, 0), arrayZip(${list}, ${offsetsOf(list, index)}))`;
     });
   }
@@ -223,46 +229,12 @@ export class PlanSql {
     return parts.once(value, (list) => `${list}[1]`);
   }
 
-  #join({ kind, left, right, on }: Of<'join'>): RelationSql {
-    const [one, other] = [this.of(left), this.of(right)];
-    const columns = new Map([...one.columns, ...other.columns]);
-    const order = [...one.order, ...other.order];
-    const items = [
-      ...Array.from(columns.values(), ({ sql }) => sql),
-      ...order.map(({ sql }) => sql),
-    ];
-    const list = items.length === 0 ? '1 AS one' : items.join(', ');
-    const sides = (word: string) =>
-      `SELECT ${list} FROM (${one.sql}) AS l ${word} (${other.sql}) AS r`;
-    if (on === undefined) return { sql: sides('CROSS JOIN'), columns, order };
-    const { equalities, rest } = splitCondition(on, outputIds(left), outputIds(right));
-    const keys = equalities.map((pair) => this.#equality(pair, one, other));
-    const conditions = rest.map((term) => new ExpressionSql(columns, this.#parts, this).of(term));
-    if (kind === 'inner' || kind === 'cross') {
-      const where = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
-      const join =
-        keys.length === 0 ? sides('CROSS JOIN') : `${sides('INNER JOIN')} ON ${keys.join(' AND ')}`;
-      return { sql: `${join}${where}`, columns, order };
-    }
-    if (keys.length === 0 || conditions.length > 0) {
-      return refuse('an outer join on a condition other than equalities of both sides', undefined);
-    }
-    const word = kind === 'left' ? 'LEFT JOIN' : 'FULL JOIN';
-    return { sql: `${sides(word)} ON ${keys.join(' AND ')}`, columns, order };
-  }
-
-  /** The two sides of an equality in forms that ClickHouse compares, NULL for NULL. */
-  #equality({ left, right }: Equality, one: RelationSql, other: RelationSql): string {
-    for (const { type } of [left, right]) {
-      if (!isScalar(type) || type.kind === 'JSON') {
-        return refuse(`a join on values of type ${typeName(type)}`, undefined);
-      }
-    }
-    return `${this.#over(one).of(left)} = ${this.#over(other).of(right)}`;
+  #join(join: Of<'join'>): RelationSql {
+    return joinRows(join, this.of(join.left), this.of(join.right), this.#context);
   }
 
   #union({ inputs, columns }: Of<'union'>): RelationSql {
-    const [input, position] = [this.#newOrder(), this.#newOrder()];
+    const [input, position] = [this.#parts.variable(), this.#parts.variable()];
     const belows = inputs.map((each) => this.of(each));
     const arrivals = columns.map(({ from }) =>
       belows.some((below, index) => below.columns.get(from[index]!)?.isArrival === true),
@@ -294,37 +266,12 @@ export class PlanSql {
     };
   }
 
-  #aggregate({ input, keys, aggregates }: Of<'aggregate'>): RelationSql {
-    const below = this.of(input);
-    const parts = this.#parts;
-    // Arguments and keys are columns of a SELECT of their own, since they are named several times.
-    const computedBefore = new ComputedColumns(below, parts, this);
-    const columnOf = (expression: Expression) => computedBefore.add(expression);
-    const grouped = keys.map(({ column, expression }) => {
-      const name = columnOf(expression);
-      return `${groupKeyOf(name, column.type)} AS ${nameOf(column)}`;
-    });
-    const positions: string[] = [];
-    const computed = aggregates.map(({ column, call }) => {
-      const inputs = call.arguments.map(columnOf);
-      const order = (call.orderBy ?? []).flatMap((key) => computedBefore.orderKeys(key));
-      const by = [...order, ...below.order].map(orderText).join(', ');
-      const position = call.orderBy === undefined || by === '' ? undefined : parts.variable();
-      if (position !== undefined)
-        positions.push(`row_number() OVER (ORDER BY ${by}) AS ${position}`);
-      const sql = aggregateSql({ call, type: column.type, arguments: inputs, position, parts });
-      return `${asColumn(sql, column.type)} AS ${nameOf(column)}`;
-    });
-    const list = select(computedBefore.items, below);
-    const rows = positions.length === 0 ? list : `SELECT *, ${positions.join(', ')} FROM (${list})`;
-    const by = keys.map(({ column }) => nameOf(column)).join(', ');
-    const group = keys.length === 0 ? '' : ` GROUP BY ${by}`;
-    const sql = `SELECT ${[...grouped, ...computed].join(', ')} FROM (${rows})${group}`;
-    const columns = named([...keys, ...aggregates].map(({ column }) => column));
+  #aggregate(plan: Of<'aggregate'>): RelationSql {
+    const groups = aggregateRows(plan, this.#input(plan), this.#context);
     // Where nothing else is asked for, groups go by their keys.
     return this.#ordered(
-      { sql, columns, order: [] },
-      keys.map(({ column }) => ({
+      groups,
+      plan.keys.map(({ column }) => ({
         value: nameOf(column),
         type: column.type,
         descending: false,
@@ -333,43 +280,15 @@ export class PlanSql {
     );
   }
 
-  /** The rows with a column for each call, in the order that they have. */
-  #window({ input, partitionBy, orderBy, ties, calls }: Of<'window'>): RelationSql {
-    const below = this.of(input);
-    const parts = this.#parts;
-    const computedBefore = new ComputedColumns(below, parts, this);
-    const columnOf = (expression: Expression) => computedBefore.add(expression);
-    const keys = (of: readonly SortKey[]) => of.flatMap((key) => computedBefore.orderKeys(key));
-    const partition = partitionBy.map((key) => groupKeyOf(columnOf(key), key.type));
-    const order = keys(orderBy);
-    const tied = [...keys(ties ?? []), ...below.order];
-    const computed = calls.map(({ column, call }) => {
-      const inputs = call.function.arguments.map(columnOf);
-      const sql = windowSql({
-        call,
-        type: column.type,
-        inputs,
-        partition,
-        order,
-        ties: tied,
-        parts,
-      });
-      return `${asColumn(sql, column.type)} AS ${nameOf(column)}`;
-    });
-    const passed = Array.from(below.columns.values(), ({ sql }) => sql);
-    const inner = { sql: select([...passed, ...computedBefore.items], below), order: below.order };
-    return {
-      sql: select([...passed, ...computed], inner),
-      columns: new Map([...below.columns, ...named(calls.map(({ column }) => column))]),
-      order: below.order,
-    };
+  #window(plan: Of<'window'>): RelationSql {
+    return windowRows(plan, this.#input(plan), this.#context);
   }
 
-  #sort({ input, keys }: Of<'sort'>): RelationSql {
-    const below = this.of(input);
+  #sort(plan: Of<'sort'>): RelationSql {
+    const below = this.#input(plan);
     const parts = this.#parts;
     const items: string[] = [];
-    const sorted = keys.map((key) => {
+    const sorted = plan.keys.map((key) => {
       const { expression } = key;
       const passed = expression.op === 'column' ? below.columns.get(expression.id) : undefined;
       if (passed !== undefined)
@@ -389,68 +308,64 @@ export class PlanSql {
     const order = keys.flatMap(({ value, type, isArrival, descending, nullsFirst }) => {
       const parts = isArrival ? [value] : sortKeysOf(value, type);
       return parts.map((part) => {
-        const sql = this.#newOrder();
+        const sql = this.#parts.variable();
         items.push(`${part} AS ${sql}`);
         return { sql, descending, nullsFirst };
       });
     });
     if (items.length === 0) return below;
-    return {
-      columns: below.columns,
-      sql: `SELECT *, ${items.join(', ')} FROM (${below.sql})`,
-      order: [...order, ...below.order],
-    };
+    const sql = `SELECT *, ${items.join(', ')} FROM (${below.sql})`;
+    return { ...below, sql, order: [...order, ...below.order] };
   }
 
   #limit({ input, count, offset, per }: Of<'limit'>): RelationSql {
     const below = this.of(input);
-    if (per !== undefined) return refuse('a limit for each row of the query around it', undefined);
+    if (per !== undefined) return this.#limitPer(below, { count, offset, per });
     const by = below.order.length === 0 ? '' : ` ORDER BY ${below.order.map(orderText).join(', ')}`;
     const rows = count === undefined ? '' : ` LIMIT ${rowCount(count)}`;
     const skipped = offset === undefined ? '' : ` OFFSET ${rowCount(offset)}`;
     return { ...below, sql: `SELECT * FROM (${below.sql})${by}${rows}${skipped}` };
   }
 
-  #over({ columns }: RelationSql): ExpressionSql {
-    return new ExpressionSql(columns, this.#parts, this);
+  /** Of the rows of each value of a column those at some positions. */
+  #limitPer(
+    below: RelationSql,
+    { count, offset, per }: Omit<Of<'limit'>, 'op' | 'input'>,
+  ): RelationSql {
+    const partition = [must(below.columns.get(must(per).id), 'the ordinal is given below').sql];
+    const position = this.#parts.variable();
+    const skipped = offset === undefined ? '0' : rowCount(offset);
+    const end = count === undefined ? '' : ` AND ${position} - ${skipped} <= ${rowCount(count)}`;
+    const rows = `SELECT *, toInt128(row_number()${overText({ partition, order: below.order })}) AS ${position} FROM (${below.sql})`;
+    return { ...below, sql: `SELECT * FROM (${rows}) WHERE ${position} > ${skipped}${end}` };
   }
 
-  #newOrder(): string {
-    return `o${this.#orderCount++}`;
-  }
-}
-
-/** Columns that a SELECT over a relation computes, each under a name of its own. */
-class ComputedColumns {
-  readonly items: string[] = [];
-  readonly #below: RelationSql;
-  readonly #parts: StatementParts;
-  readonly #expressions: ExpressionSql;
-
-  constructor(below: RelationSql, parts: StatementParts, plans: PlanSql) {
-    this.#below = below;
-    this.#parts = parts;
-    this.#expressions = new ExpressionSql(below.columns, parts, plans);
+  /** The rows that a subquery is computed for. */
+  #outer({ columns }: Of<'outer'>): RelationSql {
+    const { name, ordinal, captures } = must(this.#rowsOutside, 'a subquery has rows outside');
+    const items = columns.map(({ column, capture }) => {
+      const sql = capture === undefined ? ordinal : must(captures.get(capture));
+      return `${sql} AS ${nameOf(column)}`;
+    });
+    const list = items.length === 0 ? '1 AS one' : items.join(', ');
+    return {
+      sql: `SELECT ${list} FROM ${name}`,
+      columns: named(columns.map(({ column }) => column)),
+      order: [],
+    };
   }
 
-  /** Adds the values of an expression, and gives the name. */
-  add(expression: Expression): string {
-    return this.#addSql(asColumn(this.#expressions.of(expression), expression.type));
+  /** The input of an operator, with what the subqueries in its expressions come to in each row. */
+  #input(plan: Extract<LogicalPlan, { readonly input: LogicalPlan }>): RelationSql {
+    return withAnswers(this.of(plan.input), expressionsOf(plan), this.#context);
   }
 
-  /** Adds what ClickHouse sorts by for a key of the plan. */
-  orderKeys({ expression, descending, nullsFirst }: SortKey): readonly OrderKey[] {
-    const passed = expression.op === 'column' ? this.#below.columns.get(expression.id) : undefined;
-    const keys = passed?.isArrival
-      ? [this.#addSql(passed.sql)]
-      : sortKeysOf(this.add(expression), expression.type);
-    return keys.map((sql) => ({ sql, descending, nullsFirst }));
+  get #context(): RenderContext {
+    return { parts: this.#parts, plans: this };
   }
 
-  #addSql(sql: string): string {
-    const name = this.#parts.variable();
-    this.items.push(`${sql} AS ${name}`);
-    return name;
+  #over(below: RelationSql): ExpressionSql {
+    return new ExpressionSql(below, this.#parts, this);
   }
 }
 
@@ -479,60 +394,8 @@ function time(us: number): string {
   return `fromUnixTimestamp64Micro(${integer(us)}, 'UTC')`;
 }
 
-function nameOf({ id }: Pick<Column, 'id'>): string {
-  return `c${id}`;
-}
-
-function named(columns: readonly Column[]): Map<ColumnId, ColumnSql> {
-  return new Map(columns.map((column) => [column.id, { sql: nameOf(column) }]));
-}
-
-function ascending(sql: string): OrderKey {
-  return { sql, descending: false, nullsFirst: true };
-}
-
-/** Some columns of a relation, and those that it is ordered by. */
-function select(items: readonly string[], below: Pick<RelationSql, 'sql' | 'order'>): string {
-  const all = [...new Set([...items, ...below.order.map(({ sql }) => sql)])];
-  return `SELECT ${all.length === 0 ? '1 AS one' : all.join(', ')} FROM (${below.sql})`;
-}
-
 function rowCount(count: Expression): string {
   const value = count.op === 'literal' ? count.value : undefined;
   const isCount = (typeof value === 'number' || typeof value === 'bigint') && value >= 0;
   return isCount ? String(BigInt(value)) : refuse('this number of rows', undefined);
-}
-
-type Equality = { readonly left: Expression; readonly right: Expression };
-
-/** The terms of a condition that are equalities of an expression over either side, and all others. */
-function splitCondition(
-  on: Expression,
-  leftIds: ReadonlySet<ColumnId>,
-  rightIds: ReadonlySet<ColumnId>,
-): { readonly equalities: readonly Equality[]; readonly rest: readonly Expression[] } {
-  const equalities: Equality[] = [];
-  const rest: Expression[] = [];
-  for (const term of conjunctsOf(on)) {
-    const pair = equalityOf(term, leftIds, rightIds);
-    if (pair === undefined) rest.push(term);
-    else equalities.push(pair);
-  }
-  return { equalities, rest };
-}
-
-function equalityOf(
-  term: Expression,
-  leftIds: ReadonlySet<ColumnId>,
-  rightIds: ReadonlySet<ColumnId>,
-): Equality | undefined {
-  if (term.op !== 'call' || term.name !== '=') return undefined;
-  const [first, second] = term.arguments as [Expression, Expression];
-  const isOver = (expression: Expression, ids: ReadonlySet<ColumnId>) => {
-    const columns = columnsOf(expression);
-    return columns.size > 0 && [...columns].every((id) => ids.has(id));
-  };
-  if (isOver(first, leftIds) && isOver(second, rightIds)) return { left: first, right: second };
-  if (isOver(first, rightIds) && isOver(second, leftIds)) return { left: second, right: first };
-  return undefined;
 }

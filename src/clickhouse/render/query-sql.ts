@@ -28,6 +28,8 @@ const SETTINGS: RenderedQuery['settings'] = {
   union_default_mode: 'ALL',
   aggregate_functions_null_for_empty: 0,
   transform_null_in: 0,
+  // A SELECT that is read at several places has the same rows at each.
+  enable_materialized_cte: 1,
   group_by_use_nulls: 0,
   // Texts become the nearest doubles.
   precise_float_parsing: 1,
@@ -50,7 +52,7 @@ export function renderQuery(plan: LogicalPlan, output: readonly Column[]): Rende
   const by = order.length === 0 ? '' : ` ORDER BY ${order.map(orderText).join(', ')}`;
   const list = items.length === 0 ? '1 AS a0' : items.join(', ');
   return {
-    sql: `SELECT ${list} FROM (${sql})${by}`,
+    sql: `${parts.sharedSql()}SELECT ${list} FROM (${sql})${by}`,
     parameters: parts.parameters(),
     settings: SETTINGS,
     failures: parts.failures(),

@@ -34,12 +34,47 @@ export function sortKeysOf(value: string, type: SqlType, span?: Span): readonly 
       return dynamicKeys(value);
     case 'ARRAY':
     case 'STRUCT':
+      return [`if(empty(${value}), NULL, toUInt8(1))`, sortablePart(value, type, span)];
     case 'JSON':
     case 'INTERVAL':
       return refuse(`an order of values of type ${typeName(type)}`, span);
     default:
       return [value];
   }
+}
+
+type Place = { readonly depth: number; readonly span: Span | undefined };
+
+/** A value without NULLs that ClickHouse orders as the engine does a part of a list or record: NULL before all others. */
+export function sortablePart(value: string, type: SqlType, span?: Span): string {
+  return sortable(value, type, { depth: 0, span });
+}
+
+function sortable(value: string, type: SqlType, { depth, span }: Place): string {
+  const inner = { depth: depth + 1, span };
+  if (type.kind === 'ARRAY') {
+    const element = `s${depth}`;
+    const key = sortable(element, type.element, inner);
+    return `tuple(notEmpty(${value}), arrayMap(${element} -> ${key}, ${value}[1]))`;
+  }
+  if (type.kind === 'STRUCT') {
+    const fields = type.fields.map((field, index) =>
+      sortable(`${value}[1].${index + 1}`, field.type, inner),
+    );
+    return `tuple(notEmpty(${value}), ${fields.join(', ')})`;
+  }
+  const keys = sortKeysOf(value, type, span);
+  if (keys.length === 1) return `tuple(isNotNull(${value}), ifNull(${value}, ${zeroOf(type)}))`;
+  const [rank, ...rest] = keys.map((key, index) => {
+    const isText = type.kind === 'DYNAMIC' && index === keys.length - 1;
+    return isText ? key : `ifNull(${key}, ${index === 0 ? '-1' : '0'})`;
+  });
+  return `tuple(${[rank, ...rest].join(', ')})`;
+}
+
+/** Stands where a scalar is NULL. */
+function zeroOf({ kind }: SqlType): string {
+  return kind === 'STRING' || kind === 'BYTES' ? "''" : '0';
 }
 
 function dynamicKeys(value: string): readonly string[] {
@@ -63,25 +98,42 @@ export function groupKeyOf(value: string, type: SqlType, span?: Span): string {
     case 'INTERVAL':
       return refuse(`groups of values of type ${typeName(type)}`, span);
     case 'ARRAY':
-      return groupedElements(value, type.element, span);
     case 'STRUCT':
-      if (type.fields.some((field) => holdsFloats(field.type))) {
-        return refuse(`groups of values of type ${typeName(type)}`, span);
-      }
-      return value;
+      return holdsFloats(type, span) ? groupedParts(value, type, { depth: 0, span }) : value;
     default:
       return value;
   }
 }
 
-function groupedElements(value: string, element: SqlType, span: Span | undefined): string {
-  if (holdsFloats(element)) return refuse('groups of arrays of fractions', span);
-  return value;
+/** A list or record whose numbers have one form each. */
+function groupedParts(value: string, type: SqlType, { depth, span }: Place): string {
+  const part = `g${depth}`;
+  const inner = { depth: depth + 1, span };
+  if (type.kind === 'ARRAY') {
+    const element = `e${depth}`;
+    const elements = groupedParts(element, type.element, inner);
+    return `arrayMap(${part} -> arrayMap(${element} -> ${elements}, ${part}), ${value})`;
+  }
+  if (type.kind === 'STRUCT') {
+    const fields = type.fields.map((field, index) =>
+      groupedParts(`${part}.${index + 1}`, field.type, inner),
+    );
+    return `arrayMap(${part} -> tuple(${fields.join(', ')}), ${value})`;
+  }
+  return groupKeyOf(value, type, span);
 }
 
 /** Equal fractions may have several forms, -0 and 0. */
-function holdsFloats(type: SqlType): boolean {
-  if (type.kind === 'ARRAY') return holdsFloats(type.element);
-  if (type.kind === 'STRUCT') return type.fields.some((field) => holdsFloats(field.type));
-  return isNumber(type) && type.kind !== 'INT64';
+function holdsFloats(type: SqlType, span: Span | undefined): boolean {
+  switch (type.kind) {
+    case 'ARRAY':
+      return holdsFloats(type.element, span);
+    case 'STRUCT':
+      return type.fields.some((field) => holdsFloats(field.type, span));
+    case 'JSON':
+    case 'INTERVAL':
+      return refuse(`groups of values of type ${typeName(type)}`, span);
+    default:
+      return isNumber(type) && type.kind !== 'INT64';
+  }
 }

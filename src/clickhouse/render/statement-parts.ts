@@ -7,6 +7,8 @@ export type Failure = {
   readonly code: QueryErrorCode;
   readonly message: string;
   readonly span: Span | undefined;
+  /** Raised only where the value is read, or of an event that ClickHouse cannot read at all. */
+  readonly isExpected?: true;
 };
 
 /** What ClickHouse's message holds where the statement raises a failure; its index follows. */
@@ -22,6 +24,9 @@ const SIMPLE = /^(?:\w+|\{\w+:String\}|toInt64\(-?\d+\))$/;
 export class StatementParts {
   readonly #texts = new Map<string, string>();
   readonly #failures: Failure[] = [];
+  readonly #shared = new Map<string, string>();
+  /** Conditions that hold where the part of the statement that is being rendered is wanted at all. */
+  readonly #guards: (() => string)[] = [];
   #variableCount = 0;
 
   /** A text as a bound parameter of type String. The text itself never becomes a part of the statement. */
@@ -50,12 +55,48 @@ export class StatementParts {
   raise(isBad: string, failure: Failure): string {
     const mark = this.text(`${FAILURE_MARK}${this.#failures.length}`);
     this.#failures.push(failure);
-    return `throwIf(ifNull(${isBad}, 0), ${mark})`;
+    const guards = this.#guards.map((guard) => ` AND ${guard()}`).join('');
+    const condition = guards === '' ? isBad : `(${isBad})${guards}`;
+    return `throwIf(ifNull(${condition}, 0), ${mark})`;
+  }
+
+  /** Renders a part of the statement that raises failures only where a condition holds. */
+  guarded<Part>(guard: () => string, render: () => Part): Part {
+    this.#guards.push(guard);
+    const part = render();
+    this.#guards.pop();
+    return part;
+  }
+
+  /** The name of a SELECT that the statement reads at several places, and that ClickHouse runs once. */
+  shared(select: string): string {
+    let name = this.#shared.get(select);
+    if (name === undefined) {
+      name = `w${this.#shared.size}`;
+      this.#shared.set(select, name);
+    }
+    return name;
+  }
+
+  /** What stands before the statement: the shared SELECTs, each of which may read those before it. */
+  sharedSql(): string {
+    const selects = Array.from(
+      this.#shared,
+      ([select, name]) => `${name} AS MATERIALIZED (${select})`,
+    );
+    return selects.length === 0 ? '' : `WITH ${selects.join(', ')} `;
   }
 
   /** The bound texts by the names of their parameters. */
   parameters(): Readonly<Record<string, string>> {
     return Object.fromEntries(Array.from(this.#texts, ([text, name]) => [name, text]));
+  }
+
+  /** Renders a part of the statement. Refuses one that computes values which may have no answer. */
+  withoutFailures<Part>(render: () => Part, refuseIt: () => never): Part {
+    const start = this.#failures.length;
+    const part = render();
+    return this.#failures.slice(start).every(({ isExpected }) => isExpected) ? part : refuseIt();
   }
 
   failures(): readonly Failure[] {

@@ -1,12 +1,20 @@
 import { must } from '../../../engine/assert.ts';
-import { type SqlType, typeName } from '../../../engine/column/type.ts';
+import { BOOL, type SqlType } from '../../../engine/column/type.ts';
 import type { Subquery } from '../../../engine/plan/expression.ts';
 import type { LogicalPlan } from '../../../engine/plan/logical-plan.ts';
-import type { RelationSql } from './plan-sql.ts';
-import { refuse } from './refusal.ts';
+import { functionSql } from './functions/registry.ts';
+import type { RelationSql } from './relation-sql.ts';
 import { orderText } from './sort-sql.ts';
-import { isScalar, storedType } from './sql-type.ts';
-import { canRaise, type StatementParts } from './statement-parts.ts';
+import { isScalar, nullOf, storedType } from './sql-type.ts';
+import type { StatementParts } from './statement-parts.ts';
+
+type Sought = { readonly sql: string; readonly type: SqlType };
+
+type SearchedList = Pick<RelationSql, 'sql'> & {
+  readonly name: string;
+  readonly type: SqlType;
+  readonly span: Subquery['span'];
+};
 
 type Context = {
   readonly input: { readonly sql: string; readonly type: SqlType } | undefined;
@@ -20,18 +28,19 @@ export function subquerySql(
   { input, parts }: Context,
 ): string {
   const { sql, columns, order } = relation;
-  // It is computed also where no row needs it.
-  if (canRaiseByItself(sql)) return refuse('a subquery that may fail', span);
   if (form === 'exists')
     return `(SELECT toUInt8(count() > 0) FROM (SELECT 1 FROM (${sql}) LIMIT 1))`;
   const column = must(value, 'a subquery of this form has a value');
   const name = must(columns.get(column.id), 'the plan gives the value').sql;
   switch (form) {
     case 'scalar': {
-      if (!isAtMostOneRow(plan))
-        return refuse('a scalar subquery that may give several rows', span);
       // Of no row it is the default of the type, which is NULL.
-      return `(SELECT groupArray(tuple(${name}))[1].1 FROM (${sql}))`;
+      if (isAtMostOneRow(plan)) return `(SELECT groupArray(tuple(${name}))[1].1 FROM (${sql}))`;
+      // A constant would be tested before there is a row.
+      const rows = `materialize((SELECT groupArray(2)(tuple(${name})) FROM (${sql})))`;
+      return parts.once(rows, (list) =>
+        onlyValue(`length(${list})`, `${list}[1].1`, { type, span, parts }),
+      );
     }
     case 'array': {
       const by =
@@ -54,9 +63,21 @@ export function subquerySql(
   }
 }
 
-/** Whether the values that it computes may have no answer, apart from events that ClickHouse cannot read. */
-function canRaiseByItself(sql: string): boolean {
-  return canRaise(sql.replaceAll('throwIf(ifNull(NOT is_readable', ''));
+/** The value of the only row. It fails where it is read and there are more. */
+export function onlyValue(
+  count: string,
+  value: string,
+  {
+    type,
+    span,
+    parts,
+  }: { readonly type: SqlType; readonly span: Subquery['span']; readonly parts: StatementParts },
+): string {
+  const message =
+    'a subquery used as a value returned more than one row; LIMIT 1 would keep the first';
+  const failure = { code: 'query_failed', message, span, isExpected: true } as const;
+  const raised = parts.raise(`${count} > 1`, failure);
+  return `if(${raised} = 0, ${value}, ${nullOf(type)})`;
 }
 
 function isAtMostOneRow(plan: LogicalPlan): boolean {
@@ -83,23 +104,15 @@ function isAtMostOneRow(plan: LogicalPlan): boolean {
 }
 
 /** NULL where nothing equals and something may. */
-function memberSql(
-  input: { readonly sql: string; readonly type: SqlType },
-  list: Pick<RelationSql, 'sql'> & {
-    readonly name: string;
-    readonly type: SqlType;
-    readonly span: Subquery['span'];
-  },
-  parts: StatementParts,
-): string {
-  const { name, sql, type, span } = list;
+function memberSql(input: Sought, list: SearchedList, parts: StatementParts): string {
+  const { name, sql, type } = list;
   if (
     !isScalar(type) ||
     type.kind !== input.type.kind ||
     type.kind === 'FLOAT64' ||
     type.kind === 'JSON'
   ) {
-    return refuse(`IN of ${typeName(type)}`, span);
+    return memberByEquality(input, list, parts);
   }
   const values = `(SELECT tuple(groupUniqArray(${name}), countIf(isNull(${name})), count()) FROM (${sql}))`;
   return parts.once(input.sql, (sought) =>
@@ -108,4 +121,32 @@ function memberSql(
       return `multiIf(${found}.3 = 0, 0, isNull(${sought}), NULL, ${isMember}, 1, ${found}.2 > 0, NULL, 0)`;
     }),
   );
+}
+
+/** As `=` has it with each value. */
+function memberByEquality(
+  input: Sought,
+  { name, sql, type, span }: SearchedList,
+  parts: StatementParts,
+): string {
+  const values = `(SELECT groupArray(tuple(${name})) FROM (${sql}))`;
+  return parts.once(input.sql, (sought) => {
+    const entry = parts.variable();
+    const equal = functionSql({
+      name: '=',
+      type: BOOL,
+      span,
+      // It is constants that some functions need to see, and equality does not.
+      expressions: [],
+      arguments: [sought, `${entry}.1`],
+      types: [input.type, type],
+      parts,
+    });
+    const tests = `arrayMap(${entry} -> CAST(${equal}, 'Nullable(UInt8)'), ${values})`;
+    return parts.once(
+      tests,
+      (list) =>
+        `multiIf(has(${list}, 1), 1, arrayExists(${entry} -> isNull(${entry}), ${list}), NULL, 0)`,
+    );
+  });
 }

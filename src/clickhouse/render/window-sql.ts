@@ -1,10 +1,34 @@
 import type { SqlType } from '../../../engine/column/type.ts';
 import type { Expression } from '../../../engine/plan/expression.ts';
-import type { FrameBound, WindowCall, WindowFrame } from '../../../engine/plan/logical-plan.ts';
+import type {
+  AggregateCall,
+  FrameBound,
+  WindowCall,
+  WindowFrame,
+} from '../../../engine/plan/logical-plan.ts';
+import { firstOfValue, reducing } from './aggregate-rows.ts';
+import { aggregateSql, type Reduce, takesFirsts } from './aggregate-sql.ts';
+import { type DeferredCall, deferredSql } from './deferred-sql.ts';
+import type { ColumnSql } from './expression-sql.ts';
+import { percentileSql } from './percentile-sql.ts';
+import { rangeReduce } from './range-frame-sql.ts';
 import { refuse } from './refusal.ts';
-import { groupKeyOf, type OrderKey, orderText } from './sort-sql.ts';
-import { isNull, isScalar } from './sql-type.ts';
+import { overText, type SqlColumns, WHOLE_PARTITION } from './relation-sql.ts';
+import type { OrderKey } from './sort-sql.ts';
+import { isNull, literal } from './sql-type.ts';
 import type { StatementParts } from './statement-parts.ts';
+
+/** The SELECTs of a window above that of its arguments and keys, each over the one before. */
+export type WindowStages = {
+  /** Functions over windows that tell of each row what others are given, such as its position. */
+  readonly prepared: SqlColumns;
+  /** Functions over windows. */
+  readonly reduced: SqlColumns;
+  /** Where a frame lies in the list of the partition's rows. */
+  readonly located: SqlColumns;
+  /** Functions over such a frame. */
+  readonly sliced: SqlColumns;
+};
 
 /** A call over a window whose arguments and keys are columns below. */
 export type WindowSqlCall = {
@@ -17,79 +41,140 @@ export type WindowSqlCall = {
   readonly order: readonly OrderKey[];
   /** What decides between peers where an answer depends on their order. */
   readonly ties: readonly OrderKey[];
+  /** The key that distances of the frame are added to, where it has some. */
+  readonly rangeKey: RangeKey | undefined;
+  readonly stages: WindowStages;
   readonly parts: StatementParts;
+};
+
+export type RangeKey = {
+  readonly name: string;
+  readonly type: SqlType;
+  readonly descending: boolean;
 };
 
 type WindowSql = (of: WindowSqlCall) => string;
 
-const WHOLE_PARTITION = 'ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING';
-
 const FUNCTIONS: ReadonlyMap<string, WindowSql> = new Map(
   Object.entries({
-    row_number: (of) => `toInt64(row_number()${over(of, { isTotal: true })})`,
-    rank: (of) => `toInt64(rank()${over(of)})`,
-    dense_rank: (of) => `toInt64(dense_rank()${over(of)})`,
-    percent_rank: (of) => `percent_rank()${over(of)}`,
+    row_number: (of) => `toInt64(${positionOf(of)})`,
+    rank: (of) => `toInt64(rank()${overText(of)})`,
+    dense_rank: (of) => `toInt64(dense_rank()${overText(of)})`,
+    percent_rank: (of) => `percent_rank()${overText(of)}`,
     cume_dist: cumulative,
-    ntile: (of) => `toInt64(ntile(${bucketCount(of)})${over(of, { isTotal: true })})`,
+    ntile: (of) => `toInt64(ntile(${bucketCount(of)})${overText(inTotalOrder(of))})`,
     lag: neighbour('lagInFrame'),
     lead: neighbour('leadInFrame'),
-    first_value: edge('first_value'),
-    last_value: edge('last_value'),
-    count: counting,
-    countif: ({ inputs: [truth], ...of }) => `toInt64(countIf(ifNull(${truth}, 0))${framed(of)})`,
-    min: extreme('min'),
-    max: extreme('max'),
-    sum: summing,
-    avg: averaging,
+    first_value: edge('argMin'),
+    last_value: edge('argMax'),
+    nth_value: nthValue,
+    percentile_cont: (of) => percentileSql('cont', percentileOf(of)),
+    percentile_disc: (of) => percentileSql('disc', percentileOf(of)),
   } satisfies Readonly<Record<string, WindowSql>>),
 );
 
+/** Aggregates that take the rows of a frame in their order. */
+const COLLECTING: ReadonlySet<string> = new Set(['array_agg', 'array_concat_agg', 'string_agg']);
+
 /** Refuses what ClickHouse has no exact form of. */
 export function windowSql(of: WindowSqlCall): string {
-  const { name, distinct, having, orderBy, limit, nulls } = of.call.function;
-  const render = FUNCTIONS.get(name);
+  const { name, distinct, having, orderBy, limit } = of.call.function;
   const shown = name.toUpperCase();
-  if (render === undefined) return refuse(`${shown} over a window`, undefined);
-  if (distinct || having !== undefined || orderBy !== undefined || limit !== undefined || nulls) {
+  const render = FUNCTIONS.get(name);
+  if (having !== undefined || limit !== undefined || (distinct && COLLECTING.has(name))) {
     return refuse(`${shown} over a window with this modifier`, undefined);
   }
-  return render(of);
+  if (render !== undefined) return render(of);
+  if (orderBy !== undefined && !COLLECTING.has(name)) {
+    return refuse(`${shown} over a window with this modifier`, undefined);
+  }
+  return aggregateOverWindow(of);
 }
 
-/** `isTotal`: in an order in which no rows are peers. */
-function over(
-  { partition, order, ties }: Pick<WindowSqlCall, 'partition' | 'order' | 'ties'>,
-  { isTotal = false, frame = '' }: { readonly isTotal?: boolean; readonly frame?: string } = {},
-): string {
-  const keys = isTotal ? [...order, ...ties] : order;
-  const by = partition.length === 0 ? '' : `PARTITION BY ${partition.join(', ')}`;
-  const sorted = keys.length === 0 ? '' : `ORDER BY ${keys.map(orderText).join(', ')}`;
-  return ` OVER (${[by, sorted, frame].filter((text) => text !== '').join(' ')})`;
+/** A call whose errors count only where it is read: its column holds a list of the rows of the frame. */
+export function deferredOverWindow(
+  of: WindowSqlCall,
+  { below, addColumn, plans }: Pick<DeferredCall, 'below' | 'addColumn' | 'plans'>,
+): Pick<ColumnSql, 'sql' | 'answer'> {
+  const { call, type, parts } = of;
+  const { name } = call.function;
+  if (FUNCTIONS.has(name)) {
+    return refuse(`${name.toUpperCase()} whose errors count in some branches only`, undefined);
+  }
+  const position = COLLECTING.has(name) ? preparedPosition(of) : undefined;
+  const { row, answer } = deferredSql({
+    call: call.function,
+    type,
+    below,
+    addColumn,
+    position,
+    parts,
+    plans,
+  });
+  return { sql: frameReduce(of)('groupArray', [row]), answer };
 }
 
-/** Over the frame of an aggregate. */
-function framed(of: Omit<WindowSqlCall, 'inputs'>): string {
+function aggregateOverWindow(of: WindowSqlCall): string {
+  const { call, type, inputs, partition, parts, stages } = of;
+  const own: AggregateCall = call.function;
+  const isFirst = takesFirsts(own)
+    ? stages.prepared.add(firstOfValue(inputs[0]!, { call: own, partition, order: [] }))
+    : undefined;
+  return aggregateSql({
+    call: own,
+    type,
+    arguments: inputs,
+    types: own.arguments.map((argument) => argument.type),
+    position: COLLECTING.has(own.name) ? preparedPosition(of) : undefined,
+    isFirst,
+    reduce: frameReduce(of),
+    parts,
+  });
+}
+
+/** In an order in which no rows are peers. */
+function inTotalOrder<Of extends Pick<WindowSqlCall, 'order' | 'ties'>>(of: Of): Of {
+  return { ...of, order: [...of.order, ...of.ties] };
+}
+
+function positionOf(of: WindowSqlCall): string {
+  return of.stages.reduced.add(`row_number()${overText(inTotalOrder(of))}`);
+}
+
+/** The position of a row as an argument of functions over windows. */
+function preparedPosition(of: WindowSqlCall): string {
+  return of.stages.prepared.add(`row_number()${overText(inTotalOrder(of))}`);
+}
+
+/** Functions of ClickHouse over the frame. */
+function frameReduce(of: WindowSqlCall): Reduce {
+  const { reduced } = of.stages;
   const { frame } = of.call;
-  if (frame === undefined) return over(of);
-  const [start, end] = [boundText(frame.start, frame.unit), boundText(frame.end, frame.unit)];
-  if (isEmptyFrame(frame)) return refuse('a frame that ends before it starts', undefined);
+  if (frame === undefined) return reducing(reduced, { over: overText(of) });
+  if (isEmptyFrame(frame)) {
+    return reducing(reduced, { over: overText({ ...of, order: [] }), condition: '0' });
+  }
+  if (of.rangeKey !== undefined) {
+    return rangeReduce({ ...of, total: inTotalOrder(of).order, frame, key: of.rangeKey });
+  }
+  const [start, end] = [boundText(frame.start), boundText(frame.end)];
   const text = `${frame.unit.toUpperCase()} BETWEEN ${start} AND ${end}`;
-  return over(of, { isTotal: frame.unit === 'rows', frame: text });
+  const ordered = frame.unit === 'rows' ? inTotalOrder(of) : of;
+  return reducing(reduced, { over: overText({ ...ordered, frame: text }) });
 }
 
 /** ClickHouse takes no frame whose start is behind its end. */
-function isEmptyFrame({ start, end }: WindowFrame): boolean {
-  if (!('amount' in start && 'amount' in end) || start.kind !== end.kind) return false;
+function isEmptyFrame({ start, end, unit }: WindowFrame): boolean {
+  if (unit === 'range' || !('amount' in start && 'amount' in end) || start.kind !== end.kind) {
+    return false;
+  }
   const [first, last] = [Number(wholeNumber(start.amount)), Number(wholeNumber(end.amount))];
   return start.kind === 'preceding' ? first < last : first > last;
 }
 
-function boundText(bound: FrameBound, unit: 'rows' | 'range'): string {
+function boundText(bound: FrameBound): string {
   const words = bound.kind.replace('-', ' ').toUpperCase();
-  if (!('amount' in bound)) return words;
-  if (unit === 'range') return refuse('a frame of RANGE with a distance', undefined);
-  return `${wholeNumber(bound.amount)} ${words}`;
+  return 'amount' in bound ? `${wholeNumber(bound.amount)} ${words}` : words;
 }
 
 function wholeNumber(expression: Expression | undefined): string {
@@ -98,84 +183,75 @@ function wholeNumber(expression: Expression | undefined): string {
   return refuse('this number of rows of a window', undefined);
 }
 
-function bucketCount({ call }: WindowSqlCall): string {
-  const [count] = [...call.function.arguments, ...call.function.constants];
-  const text = wholeNumber(count);
+/** The argument of a call at a position, constants among them. */
+function argumentAt({ call }: WindowSqlCall, index: number): Expression | undefined {
+  return [...call.function.arguments, ...call.function.constants][index];
+}
+
+function bucketCount(of: WindowSqlCall): string {
+  const text = wholeNumber(argumentAt(of, 0));
   return text === '0' ? refuse('NTILE of no buckets', undefined) : text;
 }
 
 function cumulative(of: WindowSqlCall): string {
-  const whole = over({ ...of, order: [] }, { frame: WHOLE_PARTITION });
-  return `(count()${over(of)} / count()${whole})`;
+  const whole = overText({ ...of, order: [], frame: WHOLE_PARTITION });
+  return `(count()${overText(of)} / count()${whole})`;
 }
 
 /** LAG and LEAD. */
-function neighbour(name: string): WindowSql {
+function neighbour(name: 'lagInFrame' | 'leadInFrame'): WindowSql {
   return (of) => {
-    const { arguments: values, constants } = of.call.function;
-    if (of.call.ignoresNulls) return refuse('IGNORE NULLS over a window', undefined);
-    const all = [...values, ...constants];
-    const distance = all.length > 1 ? wholeNumber(all[1]) : '1';
-    if (all.length > 2) return refuse('a default of LAG or LEAD', undefined);
-    return `${name}(${of.inputs[0]}, ${distance})${over(of, { isTotal: true, frame: WHOLE_PARTITION })}`;
+    const { reduced } = of.stages;
+    const given = argumentAt(of, 1);
+    const distance = given === undefined ? '1' : wholeNumber(given);
+    const over = overText({ ...inTotalOrder(of), frame: WHOLE_PARTITION });
+    const value = reduced.add(`${name}(tuple(${of.inputs[0]}), ${distance})${over}`);
+    const otherwise = argumentAt(of, 2);
+    if (otherwise === undefined) return `${value}.1`;
+    if (otherwise.op !== 'literal') return refuse('this default of LAG or LEAD', undefined);
+    const whole = overText({ ...of, order: [] });
+    const position = positionOf(of);
+    const room =
+      name === 'lagInFrame' ? position : `${reduced.add(`count()${whole}`)} - ${position} + 1`;
+    const other = literal(otherwise.value, of.type, { parts: of.parts });
+    return `if(${room} > ${distance}, ${value}.1, ${other})`;
   };
 }
 
-/** FIRST_VALUE and LAST_VALUE, of frames whose edge does not depend on peers. */
-function edge(name: 'first_value' | 'last_value'): WindowSql {
+function typeOf({ call }: WindowSqlCall): SqlType {
+  return call.function.arguments[0]!.type;
+}
+
+/** The condition that a row counts. */
+function countedOf(of: WindowSqlCall): string | undefined {
+  return of.call.ignoresNulls ? `NOT ${isNull(of.inputs[0]!, typeOf(of))}` : undefined;
+}
+
+/** FIRST_VALUE and LAST_VALUE: the value at the least and greatest position of the frame. */
+function edge(byPosition: 'argMin' | 'argMax'): WindowSql {
   return (of) => {
-    const { frame, ignoresNulls, function: call } = of.call;
-    if (ignoresNulls || !isScalar(call.arguments[0]!.type)) {
-      return refuse(`${name.toUpperCase()} of this form`, undefined);
-    }
-    const bound = name === 'first_value' ? frame?.start : frame?.end;
-    const open = name === 'first_value' ? 'unbounded-preceding' : 'unbounded-following';
-    const isOpen = frame === undefined ? name === 'first_value' : bound?.kind === open;
-    const value = `${name}(${of.inputs[0]}) RESPECT NULLS`;
-    if (frame?.unit === 'rows') return `${value}${framed(of)}`;
-    // All rows of the frame on the other side may be left out: the edge is that of the partition.
-    if (isOpen || (frame === undefined && of.order.length === 0)) {
-      return `${value}${over(of, { isTotal: true, frame: WHOLE_PARTITION })}`;
-    }
-    return refuse(`${name.toUpperCase()} of a frame that ends with peers`, undefined);
+    const inputs = [`tuple(${of.inputs[0]})`, preparedPosition(of)];
+    return `${frameReduce(of)(byPosition, inputs, countedOf(of))}.1`;
   };
 }
 
-function counting(of: WindowSqlCall): string {
-  const [value] = of.inputs;
-  if (value === undefined) return `toInt64(count()${framed(of)})`;
-  const type = of.call.function.arguments[0]!.type;
-  return `toInt64(countIf(NOT ${isNull(value, type)})${framed(of)})`;
+/** Beyond the end of an Array there is the default, which is NULL. */
+function nthValue(of: WindowSqlCall): string {
+  const place = wholeNumber(argumentAt(of, 1));
+  if (place === '0') return refuse('NTH_VALUE of row 0', undefined);
+  const entry = `tuple(${preparedPosition(of)}, ${of.inputs[0]})`;
+  const rows = frameReduce(of)('groupArray', [entry], countedOf(of));
+  const name = of.parts.variable();
+  return `arraySort(${name} -> ${name}.1, ${rows})[${place}].2`;
 }
 
-function extreme(name: 'min' | 'max'): WindowSql {
-  return (of) => {
-    const { type } = of.call.function.arguments[0]!;
-    const value = of.inputs[0]!;
-    if (!isScalar(type) || type.kind === 'DYNAMIC' || type.kind === 'JSON') {
-      return refuse(`${name.toUpperCase()} of ${type.kind} over a window`, undefined);
-    }
-    if (type.kind !== 'FLOAT64') return `${name}(${value})${framed(of)}`;
-    return `if(countIf(isNaN(${value}))${framed(of)} > 0, nan, ${name}(${groupKeyOf(value, type)})${framed(of)})`;
+function percentileOf(of: WindowSqlCall) {
+  const fraction = argumentAt(of, 1);
+  return {
+    ...of,
+    value: of.inputs[0]!,
+    type: typeOf(of),
+    fraction: fraction?.op === 'literal' ? Number(fraction.value ?? -1) : -1,
+    isCounted: countedOf(of) ?? '1',
   };
-}
-
-function summing(of: WindowSqlCall): string {
-  const { type } = of.call.function.arguments[0]!;
-  const value = of.inputs[0]!;
-  if (type.kind !== 'INT64') return refuse(`SUM of ${type.kind} over a window`, undefined);
-  return of.parts.once(`sum(toInt128(${value}))${framed(of)}`, (sum) => {
-    const isBad = `${sum} > 9223372036854775807 OR ${sum} < toInt128('-9223372036854775808')`;
-    const message = 'integer overflow in SUM';
-    const raised = of.parts.raise(isBad, { code: 'query_failed', message, span: undefined });
-    return `if(${raised} = 0, toInt64(${sum}), NULL)`;
-  });
-}
-
-function averaging(of: WindowSqlCall): string {
-  const { type } = of.call.function.arguments[0]!;
-  const value = of.inputs[0]!;
-  if (type.kind !== 'INT64') return refuse(`AVG of ${type.kind} over a window`, undefined);
-  const count = `count(${value})${framed(of)}`;
-  return `if(${count} = 0, NULL, toFloat64(sum(toInt128(${value}))${framed(of)}) / ${count})`;
 }

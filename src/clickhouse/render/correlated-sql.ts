@@ -1,0 +1,220 @@
+import { must, unreachable } from '../../../engine/assert.ts';
+import type { ColumnId, Expression, Subquery } from '../../../engine/plan/expression.ts';
+import { childrenOf, columnsOf } from '../../../engine/plan/expression-walk.ts';
+import type { RenderContext } from './aggregate-rows.ts';
+import { ExpressionSql } from './expression-sql.ts';
+import { refuse } from './refusal.ts';
+import { ComputedColumns, type RelationSql, SqlColumns } from './relation-sql.ts';
+import { orderText } from './sort-sql.ts';
+import { storedType } from './sql-type.ts';
+import type { StatementParts } from './statement-parts.ts';
+import { findAnswer, meaningOf, type SubqueryAnswer } from './subquery-answer.ts';
+import { onlyValue, subquerySql } from './subquery-sql.ts';
+
+/** Adds to a relation what the subqueries in some expressions over it come to in each row. */
+export function withAnswers(
+  below: RelationSql,
+  expressions: readonly Expression[],
+  context: RenderContext,
+): RelationSql {
+  const found = expressions.flatMap((each) => [...subqueriesIn(each, false)]);
+  let relation = below;
+  // Those whose captures hold others come after these.
+  for (let depth = 1; found.some((one) => one.depth >= depth); depth++) {
+    relation = withEqualDepth(
+      relation,
+      found.filter((one) => one.depth === depth),
+      context,
+    );
+  }
+  return relation;
+}
+
+type Found = {
+  readonly subquery: Subquery;
+  /** The value may not be wanted in each row. */
+  readonly isConditional: boolean;
+  /** How many subqueries stand within each other, in what it reads of the row outside, and this is the outermost. */
+  readonly depth: number;
+};
+
+function* subqueriesIn(expression: Expression, isConditional: boolean): Generator<Found> {
+  const isBranching =
+    expression.op === 'case' ||
+    expression.op === 'coalesce' ||
+    (expression.op === 'call' && (expression.name === 'and' || expression.name === 'or'));
+  let depth = 0;
+  for (const [index, child] of childrenOf(expression).entries()) {
+    for (const found of subqueriesIn(child, isConditional || (isBranching && index > 0))) {
+      depth = Math.max(depth, found.depth);
+      yield found;
+    }
+  }
+  if (expression.op === 'subquery') {
+    yield { subquery: expression, isConditional, depth: depth + 1 };
+  }
+}
+
+/** Subqueries that are captured together: the rows are computed once for all of them. */
+function withEqualDepth(
+  relation: RelationSql,
+  found: readonly Found[],
+  context: RenderContext,
+): RelationSql {
+  const { parts, plans } = context;
+  const computed = new ComputedColumns(relation, parts, plans);
+  const keys = new SqlColumns(parts);
+  const captured = askedOf(relation, found).map((one): CapturedSubquery => {
+    const captures = inBranch(one, parts, () =>
+      one.subquery.captures.map(
+        ({ column, expression }) => [column.id, computed.addValues(expression)] as const,
+      ),
+    );
+    const text = `toNullable(toString(tuple(${captures.map(([, name]) => name).join(', ')})))`;
+    return { ...one, captures, key: captures.length === 0 ? undefined : keys.add(text) };
+  });
+  let shared: string | undefined;
+  const rows = () => {
+    shared ??= parts.shared(keys.beside(computed.beside(relation.sql)));
+    return shared;
+  };
+  const joins: string[] = [];
+  const answers = captured.map((one): SubqueryAnswer => {
+    const { sql, join = '' } = inBranch(one, parts, () =>
+      one.key === undefined
+        ? constantAnswer(one, rows, relation, context)
+        : correlatedAnswer({ ...one, key: one.key }, rows(), context),
+    );
+    joins.push(join);
+    return { subquery: one.subquery, meaning: meaningOf(one.subquery), sql };
+  });
+  return {
+    ...relation,
+    sql: shared === undefined ? relation.sql : `SELECT * FROM ${shared}${joins.join('')}`,
+    answers: [...(relation.answers ?? []), ...answers],
+  };
+}
+
+/** Those that read only what the relation has, each once. */
+function askedOf(relation: RelationSql, found: readonly Found[]): readonly Found[] {
+  return found.filter(({ subquery }, index) => {
+    const isOver = [...columnsOf(subquery)].every((id) => relation.columns.has(id));
+    if (!isOver || findAnswer(relation.answers, subquery) !== undefined) return false;
+    const meaning = meaningOf(subquery);
+    return !found.slice(0, index).some((other) => meaningOf(other.subquery) === meaning);
+  });
+}
+
+/** Refuses what may fail where the value may not be wanted. */
+function inBranch<Part>(
+  { subquery, isConditional }: Found,
+  parts: StatementParts,
+  render: () => Part,
+): Part {
+  if (!isConditional) return render();
+  return parts.withoutFailures(render, () =>
+    refuse('a subquery in a branch that may fail', subquery.span),
+  );
+}
+
+type CapturedSubquery = Found & {
+  /** The columns that hold the captures, by the ids of these. */
+  readonly captures: readonly (readonly [ColumnId, string])[];
+  /** The column that tells captures apart; absent without any. */
+  readonly key: string | undefined;
+};
+
+type JoinedAnswer = { readonly sql: string; readonly join?: string };
+
+/** The same for all rows. An error counts where there is a row. */
+function constantAnswer(
+  { subquery }: CapturedSubquery,
+  rows: () => string,
+  relation: RelationSql,
+  { parts, plans }: RenderContext,
+): JoinedAnswer {
+  const isWanted = () => `(SELECT count() > 0 FROM ${rows()})`;
+  const inner = parts.guarded(isWanted, () => plans.of(subquery.plan));
+  const input = subquery.input && {
+    sql: new ExpressionSql(relation, parts, plans).of(subquery.input),
+    type: subquery.input.type,
+  };
+  return { sql: subquerySql(subquery, inner, { input, parts }) };
+}
+
+/**
+ * After Neumann and Kemper, "Unnesting Arbitrary Queries" (BTW 2015): the plan of the subquery is one for all rows outside
+ * at once. It is run for each combination of captures, which are told apart by their text; an answer is joined by it.
+ */
+function correlatedAnswer(
+  { subquery, captures, key }: CapturedSubquery & { readonly key: string },
+  rows: string,
+  { parts, plans }: RenderContext,
+): JoinedAnswer {
+  const ordinal = parts.variable();
+  const own = captures.map(([id, name]) => ({ id, name, sql: parts.variable() }));
+  const items = [`${key} AS ${ordinal}`, ...own.map(({ name, sql }) => `any(${name}) AS ${sql}`)];
+  const outer = parts.shared(`SELECT ${items.join(', ')} FROM ${rows} GROUP BY ${key}`);
+  const isWanted = () => `(SELECT count() > 0 FROM ${outer})`;
+  const inner = parts.guarded(isWanted, () => {
+    const names = new Map(own.map(({ id, sql }) => [id, sql]));
+    return plans.within({ name: outer, ordinal, captures: names }).of(subquery.plan);
+  });
+  const { select, answer } = answersByOrdinal(subquery, inner, parts);
+  return {
+    sql: answer,
+    join: ` LEFT JOIN (${select.sql}) AS ${select.name} ON ${key} = ${select.ordinal}`,
+  };
+}
+
+type AnswersSelect = { readonly sql: string; readonly name: string; readonly ordinal: string };
+
+/** A row for each ordinal of which the subquery has rows, and the answer over its columns, which are defaults where there is none. */
+function answersByOrdinal(
+  { form, type, value, ordinal, span }: Subquery,
+  { sql, columns, order }: RelationSql,
+  parts: StatementParts,
+): { readonly select: AnswersSelect; readonly answer: string } {
+  const own = must(columns.get(must(ordinal, 'a subquery with captures has ordinals').id)).sql;
+  const name =
+    value === undefined ? '' : must(columns.get(value.id), 'the plan gives the value').sql;
+  const [alias, ordinalName, one, other] = [
+    parts.variable(),
+    parts.variable(),
+    parts.variable(),
+    parts.variable(),
+  ];
+  const grouped = (items: readonly string[], rows = sql): AnswersSelect => ({
+    sql: `SELECT ${[`${own} AS ${ordinalName}`, ...items].join(', ')} FROM (${rows}) GROUP BY ${own}`,
+    name: alias,
+    ordinal: ordinalName,
+  });
+  switch (form) {
+    case 'exists':
+      return { select: grouped([]), answer: `toUInt8(isNotNull(${ordinalName}))` };
+    case 'scalar':
+      return {
+        select: grouped([`count() AS ${one}`, `any(tuple(${name})) AS ${other}`]),
+        answer: onlyValue(one, `${other}.1`, { type, span, parts }),
+      };
+    case 'array': {
+      const by = order.map(orderText).join(', ');
+      const position = by === '' ? '0' : `row_number() OVER (ORDER BY ${by})`;
+      const rows = `SELECT ${own}, ${name}, ${position} AS ${one} FROM (${sql})`;
+      const entry = parts.variable();
+      const list = `arrayMap(${entry} -> ${entry}.2, arraySort(${entry} -> ${entry}.1, ${other}))`;
+      return {
+        select: grouped([`groupArray(tuple(${one}, ${name})) AS ${other}`], rows),
+        answer: `CAST([${list}], '${storedType(type)}')`,
+      };
+    }
+    case 'in':
+    case 'any':
+      return {
+        select: grouped([`countIf(${name}) AS ${one}`, `countIf(isNull(${name})) AS ${other}`]),
+        answer: `multiIf(${one} > 0, 1, ${other} > 0, NULL, 0)`,
+      };
+    default:
+      return unreachable(form);
+  }
+}

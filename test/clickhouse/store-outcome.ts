@@ -1,0 +1,56 @@
+import type { Column } from '../../engine/plan/expression.ts';
+import type { LogicalPlan } from '../../engine/plan/logical-plan.ts';
+import { QueryError } from '../../engine/query-error.ts';
+import { UNSUPPORTED } from '../../src/clickhouse/render/refusal.ts';
+import type { BothStores, StoreAnswer } from './both-stores.ts';
+
+/** What becomes of a query in the ClickHouse store. */
+export type Outcome =
+  | { readonly kind: 'same' }
+  | { readonly kind: 'refused'; readonly reason: string }
+  | { readonly kind: 'differs'; readonly reason: string };
+
+/** Whether two answers are the same. */
+type AreSame = (one: StoreAnswer, other: StoreAnswer) => boolean;
+
+/** Compares what ClickHouse makes of a plan with the answer of the embedded engine. */
+export function outcomeOf(
+  stores: BothStores,
+  { plan, output }: { readonly plan: LogicalPlan; readonly output: readonly Column[] },
+  engine: StoreAnswer,
+  areSame: AreSame = areEqual,
+): Outcome {
+  try {
+    const clickHouse = stores.fromClickHouse(plan, output);
+    if (areSame(clickHouse, engine)) return { kind: 'same' };
+    if ('error' in clickHouse && clickHouse.message.startsWith(UNSUPPORTED)) {
+      return { kind: 'refused', reason: clickHouse.message };
+    }
+    const shown = [clickHouse, engine].map((answer) => JSON.stringify(answer).slice(0, 400));
+    return { kind: 'differs', reason: shown.join('\n  ') };
+  } catch (error) {
+    const { message } = error as Error;
+    if (error instanceof QueryError) return { kind: 'refused', reason: message };
+    return { kind: 'differs', reason: message.slice(0, 400) };
+  }
+}
+
+/** Messages may differ, for ClickHouse does not tell the values. */
+function areEqual(one: StoreAnswer, other: StoreAnswer): boolean {
+  if ('error' in one || 'error' in other) {
+    return 'error' in one && 'error' in other && one.error === other.error;
+  }
+  return one.rows.length === other.rows.length && one.rows.every((row, i) => row === other.rows[i]);
+}
+
+/** Reasons and how often each was met, the most frequent first. */
+export function countedReasons(outcomes: readonly Outcome[]): readonly string[] {
+  const counts = new Map<string, number>();
+  for (const outcome of outcomes) {
+    if (outcome.kind !== 'refused') continue;
+    const reason = outcome.reason.replace(`${UNSUPPORTED} `, '');
+    counts.set(reason, (counts.get(reason) ?? 0) + 1);
+  }
+  const sorted = [...counts].sort(([, left], [, right]) => right - left);
+  return sorted.map(([reason, count]) => `${count} × ${reason}`);
+}
