@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { ClickHouseClient } from '@clickhouse/client';
 import { type ClickHouseConnection, openClient } from './client.ts';
-import { SHIPPED_COLUMNS } from './ship-batch.ts';
+import { SHIPPED_COLUMNS } from './shipped-row.ts';
 
 /**
  * Milliseconds without a byte from ClickHouse after which an insert counts as failed. A batch takes a second; a cluster

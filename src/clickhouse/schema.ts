@@ -11,8 +11,9 @@
  * | `id`              | as the embedded engine stores it                                                        |
  * | `event_message`   | NULL where the event has none                                                           |
  * | `named_project`   | the column `project` of a query: what the event names at the top level, or NULL         |
- * | `body`            | JSON of the root record: all further keys at the top level, `metadata` among them, as answers show them |
- * | `is_readable`     | whether ClickHouse can parse `body`: not where it holds a whole number beyond 64 bits, a number beyond doubles, or half a surrogate pair |
+ * | `body`            | JSON of the root record: all further keys at the top level, `metadata` among them, as answers show them, in a form that ClickHouse can parse (`readable-json.ts`) |
+ * | `posted_body`     | that JSON as it was posted, where it differs from `body`; else NULL                      |
+ * | `is_readable`     | whether ClickHouse can parse `body`                                                      |
  * | `gateway`, `sequence`, `event` | the order of arrival: which weir took the event in, the sequence of its post in the log there, its position in the post |
  */
 export type EventRow = {
@@ -25,6 +26,7 @@ export type EventRow = {
   readonly event_message: string | null;
   readonly named_project: string | null;
   readonly body: string;
+  readonly posted_body: string | null;
   readonly gateway: string;
   readonly sequence: number | bigint;
   readonly event: number;
@@ -66,6 +68,7 @@ export function eventsTableStatement({ cluster, retentionDays }: TableOptions = 
   event_message Nullable(String) CODEC(ZSTD(3)),
   named_project Nullable(String) CODEC(ZSTD(3)),
   body String CODEC(ZSTD(3)),
+  posted_body Nullable(String) CODEC(ZSTD(3)),
   is_readable Bool MATERIALIZED isValidJSON(body) AND isValidJSON(JSONExtractRaw(body)),
   gateway LowCardinality(String),
   sequence UInt64,

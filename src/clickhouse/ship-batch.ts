@@ -1,31 +1,8 @@
-import {
-  type Batch,
-  MIXED_PROJECTS,
-  referenceLength,
-  referenceOffset,
-} from '../../engine/column/batch.ts';
-import { BatchRecords } from '../../engine/column/batch-records.ts';
-import { JsonBuffer } from '../../engine/column/json-buffer.ts';
 import { Slices, yieldToEventLoop } from '../../ingest/event-loop.ts';
 import type { ReplayedRecord } from '../../ingest/log/log-walk.ts';
-import { PARTITION_US, toPartition } from '../../ingest/partition.ts';
-import type { EventRow } from './schema.ts';
+import { toPartition } from '../../ingest/partition.ts';
+import { dayText, RecordRows } from './shipped-row.ts';
 import { TsvBuffer } from './tsv-buffer.ts';
-
-/** The columns of the table (`schema.ts`), in the order in which they are written. */
-export const SHIPPED_COLUMNS = [
-  'source',
-  'project',
-  'is_mixed',
-  'timestamp',
-  'id',
-  'event_message',
-  'named_project',
-  'body',
-  'gateway',
-  'sequence',
-  'event',
-] as const satisfies readonly (keyof EventRow)[];
 
 /** Bytes of rows that are written before other work of the thread may run. */
 const ROWS_SLICE_BYTES = 256 * 1024;
@@ -47,7 +24,6 @@ type OpenDay = { readonly tsv: TsvBuffer; rowCount: number };
 export class ShipBatch {
   readonly #gateway: string;
   readonly #days = new Map<number, OpenDay>();
-  readonly #body = new JsonBuffer();
   #rowCount = 0;
   #byteSize = 0;
   #receivedUs: number | undefined;
@@ -73,12 +49,11 @@ export class ShipBatch {
   /** Adds the rows of a record, which must not change before the promise resolves. Calls must not overlap. */
   async add(record: ReplayedRecord): Promise<void> {
     this.#receivedUs ??= record.receivedUs;
-    const batch = record.batch();
-    const records = new BatchRecords(batch);
+    const rows = new RecordRows(record, this.#gateway);
     const slices = new Slices(ROWS_SLICE_BYTES);
     const sizeBefore = this.#byteSize;
     for (let row = 0; row < record.rowCount; row++) {
-      this.#addRow(record, { batch, records }, row);
+      this.#addRow(rows, row, record.sequence);
       if (slices.isOver(this.#byteSize - sizeBefore)) await yieldToEventLoop();
     }
   }
@@ -87,36 +62,16 @@ export class ShipBatch {
   days(): DayOfRows[] {
     const days = [...this.#days].sort(([left], [right]) => left - right);
     return days.map(([day, { tsv, rowCount }]) => ({
-      day: new Date((day * PARTITION_US) / 1000).toISOString().slice(0, 10),
+      day: dayText(day),
       ...{ rowCount, rows: tsv.written() },
     }));
   }
 
-  #addRow(
-    { source, sequence }: ReplayedRecord,
-    { batch, records }: { readonly batch: Batch; readonly records: BatchRecords },
-    row: number,
-  ): void {
-    const timestampUs = batch.timestampsUs[row]!;
-    const projectKey = batch.projectKeys[row]!;
-    const day = this.#dayOf(timestampUs);
+  #addRow(rows: RecordRows, row: number, sequence: number): void {
+    const day = this.#dayOf(rows.timestampUs(row));
     const { tsv } = day;
     const sizeBefore = tsv.size;
-    tsv.ascii(source);
-    if (projectKey < 0) tsv.ascii('');
-    else writeReference(tsv, batch, projectKey);
-    tsv.ascii(projectKey === MIXED_PROJECTS ? '1' : '0');
-    tsv.timestamp(timestampUs);
-    writeReference(tsv, batch, batch.ids[row]!);
-    writeReference(tsv, batch, batch.messages[row]!);
-    writeReference(tsv, batch, batch.projects[row]!);
-    this.#body.clear();
-    records.write(row, this.#body);
-    tsv.text(this.#body.written(), 0, this.#body.size);
-    tsv.ascii(this.#gateway);
-    tsv.ascii(String(sequence));
-    tsv.ascii(String(row));
-    tsv.endRow();
+    rows.write(row, tsv, { sequence, event: row });
     day.rowCount += 1;
     this.#rowCount += 1;
     this.#byteSize += tsv.size - sizeBefore;
@@ -131,14 +86,4 @@ export class ShipBatch {
     }
     return day;
   }
-}
-
-/** A field of a string of the batch, NULL for none. */
-function writeReference(tsv: TsvBuffer, { bytes }: Batch, reference: number): void {
-  if (reference < 0) {
-    tsv.null();
-    return;
-  }
-  const start = referenceOffset(reference);
-  tsv.text(bytes, start, start + referenceLength(reference));
 }

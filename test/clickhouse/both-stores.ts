@@ -1,21 +1,10 @@
 import { must } from '../../engine/assert.ts';
 import type { Batch } from '../../engine/column/batch.ts';
-import {
-  MIXED_PROJECTS,
-  NO_STRING,
-  referenceLength,
-  referenceOffset,
-} from '../../engine/column/batch.ts';
 import { JsonBuffer } from '../../engine/column/json-buffer.ts';
 import { OpenSegment } from '../../engine/column/open-segment.ts';
-import type { Segment } from '../../engine/column/segment.ts';
 import { readSegment } from '../../engine/column/segment-reader.ts';
 import type { SourceSchema } from '../../engine/column/snapshot.ts';
-import type { Nested, SqlValue } from '../../engine/column/value.ts';
-import { valueAt } from '../../engine/column/vector.ts';
-import { decodeWtf8 } from '../../engine/column/wtf8.ts';
-import { nestedText } from '../../engine/function/json/json-text.ts';
-import { formatDatetime } from '../../engine/function/time/timestamp-text.ts';
+import type { SqlValue } from '../../engine/column/value.ts';
 import { executeQuery } from '../../engine/plan/execute.ts';
 import type { Column, Expression } from '../../engine/plan/expression.ts';
 import type { BoundQuery, LogicalPlan } from '../../engine/plan/logical-plan.ts';
@@ -33,7 +22,9 @@ import type { Source } from '../../ingest/source.ts';
 import { type Cell, rowJson } from '../../src/clickhouse/render/answer.ts';
 import { renderQuery } from '../../src/clickhouse/render/query-sql.ts';
 import { findFailure } from '../../src/clickhouse/render/statement-parts.ts';
-import { EVENTS_TABLE, type EventRow, eventsTableStatement } from '../../src/clickhouse/schema.ts';
+import { EVENTS_TABLE, eventsTableStatement } from '../../src/clickhouse/schema.ts';
+import { ShipBatch } from '../../src/clickhouse/ship-batch.ts';
+import { SHIPPED_COLUMNS } from '../../src/clickhouse/shipped-row.ts';
 import { canonicalText, parseExact } from '../support/exact-json.ts';
 import { ChdbUnderTest } from './chdb.ts';
 
@@ -98,16 +89,21 @@ export class BothStores {
 
   async add(source: string, batch: Batch): Promise<void> {
     const segment = must(this.#segments.get(source));
-    const start = segment.handle().rowCount;
     segment.append(batch, 0, batch.rowCount);
     segment.publish();
-    const rows = rowsOf(readSegment(segment.handle()), { batch, start });
-    const sequence = this.#postCount++;
-    const lines = rows.map((row, event) => {
-      const timestamp = formatDatetime(row.timestamp);
-      return JSON.stringify({ ...row, source, timestamp, gateway: 'test', sequence, event });
+    const shipped = new ShipBatch('test');
+    const times = batch.timestampsUs.subarray(0, batch.rowCount);
+    await shipped.add({
+      ...{ source, sequence: this.#postCount++, receivedUs: 0, arrivalBase: 0 },
+      ...{ rowCount: batch.rowCount, batch: () => batch },
+      ...{ timestampUsMin: Math.min(...times), timestampUsMax: Math.max(...times) },
     });
-    await this.clickHouse.insert(EVENTS_TABLE, lines);
+    for (const { rows } of shipped.days()) {
+      await this.clickHouse.insertAsIs({
+        ...{ table: `weir.${EVENTS_TABLE}`, columns: [...SHIPPED_COLUMNS] },
+        ...{ values: Buffer.from(rows), format: 'TabSeparated' },
+      });
+    }
   }
 
   optimized(query: BoundQuery, call: Call): LogicalPlan {
@@ -189,39 +185,4 @@ function answerOf(rows: () => readonly string[]): StoreAnswer {
     if (error instanceof QueryError) return { error: error.code, message: error.message };
     throw error;
   }
-}
-
-type StoredRow = Omit<EventRow, 'source' | 'gateway' | 'sequence' | 'event'>;
-
-/** The rows that a batch has become in a segment. */
-function rowsOf(
-  segment: Segment,
-  { batch, start }: { readonly batch: Batch; readonly start: number },
-): readonly StoredRow[] {
-  const count = batch.rowCount;
-  const rows = Int32Array.from({ length: count }, (_, row) => start + row);
-  const columns = {
-    ids: segment.ids(rows, count),
-    timestamps: segment.timestamps(rows, count),
-    messages: segment.messages(rows, count),
-    projects: segment.projects(rows, count),
-    roots: segment.roots(rows, count),
-  };
-  return Array.from(rows, (_, index) => {
-    const key = batch.projectKeys[index]!;
-    return {
-      project: key === NO_STRING || key === MIXED_PROJECTS ? '' : textAt(batch, key),
-      is_mixed: key === MIXED_PROJECTS,
-      timestamp: valueAt(columns.timestamps, index) as number,
-      id: valueAt(columns.ids, index) as string,
-      event_message: valueAt(columns.messages, index) as string | null,
-      named_project: valueAt(columns.projects, index) as string | null,
-      body: nestedText(valueAt(columns.roots, index) as Nested),
-    };
-  });
-}
-
-function textAt({ bytes }: Batch, reference: number): string {
-  const offset = referenceOffset(reference);
-  return decodeWtf8(bytes, offset, offset + referenceLength(reference));
 }

@@ -35,11 +35,11 @@ test('rows are divided by UTC day, oldest first, in the order of arrival, the sa
     return `${day} ${rowCount}\n${Buffer.from(rows)}`;
   });
   assert.deepEqual(texts, [
-    '1969-12-31 1\ns\t\t0\t1969-12-31 23:59:59.999999\te4\t\\N\t\\N\t{}\tgate\t7\t4\n',
-    '2024-10-03 1\ns\t\t0\t2024-10-03 23:59:59.999999\te1\t\\N\t\\N\t{}\tgate\t7\t1\n',
-    '2024-10-04 2\ns\t\t0\t2024-10-04 00:00:00.000000\te0\t\\N\t\\N\t{}\tgate\t7\t0\n' +
-      's\t\t0\t2024-10-04 00:00:00.000001\te3\t\\N\t\\N\t{}\tgate\t7\t3\n',
-    '2024-10-05 1\ns\t\t0\t2024-10-05 00:00:00.000000\te2\t\\N\t\\N\t{}\tgate\t7\t2\n',
+    '1969-12-31 1\ns\t\t0\t1969-12-31 23:59:59.999999\te4\t\\N\t\\N\t{}\t\\N\tgate\t7\t4\n',
+    '2024-10-03 1\ns\t\t0\t2024-10-03 23:59:59.999999\te1\t\\N\t\\N\t{}\t\\N\tgate\t7\t1\n',
+    '2024-10-04 2\ns\t\t0\t2024-10-04 00:00:00.000000\te0\t\\N\t\\N\t{}\t\\N\tgate\t7\t0\n' +
+      's\t\t0\t2024-10-04 00:00:00.000001\te3\t\\N\t\\N\t{}\t\\N\tgate\t7\t3\n',
+    '2024-10-05 1\ns\t\t0\t2024-10-05 00:00:00.000000\te2\t\\N\t\\N\t{}\t\\N\tgate\t7\t2\n',
   ]);
   const again = await batchWith(events);
   assert.deepEqual(
@@ -114,7 +114,7 @@ suite('rows in ClickHouse', { skip: missingChdb() }, () => {
     );
     const columns =
       'source, project, is_mixed, toUnixTimestamp64Micro(timestamp), id, event_message, named_project';
-    const rest = 'body, gateway, sequence, event';
+    const rest = 'body, posted_body, gateway, sequence, event';
     const time = String(DAY_US);
     const [first, second, third] = rowsOf(`${columns}, ${rest}`) as unknown[][];
     const root = JSON.stringify({ metadata: [{ [odd]: odd }] });
@@ -128,16 +128,18 @@ suite('rows in ClickHouse', { skip: missingChdb() }, () => {
         odd,
         'p',
         root,
+        'null',
         'gate',
         '7',
         '0',
       ],
     ]);
     assert.deepEqual(second?.map(String), [
-      ...['cloudflare.logs.prod', '', 'true', time, '\\N', '', 'q', '{}', 'gate', '7', '1'],
+      ...['cloudflare.logs.prod', '', 'true', time, '\\N', '', 'q', '{}', 'null', 'gate', '7', '1'],
     ]);
     assert.deepEqual(third?.map(String), [
       ...['cloudflare.logs.prod', 'key', 'false', time, '', 'null', 'null'],
+      '{"metadata":[{"big":"18446744073709551616","n":null,"e":[]}]}',
       ...['{"metadata":[{"big":18446744073709551616,"n":null,"e":[]}]}', 'gate', '7', '2'],
     ]);
   });
