@@ -202,7 +202,14 @@ class SegmentVerification {
 async function findLost(file: SegmentFile): Promise<'rows' | readonly string[] | undefined> {
   const { buffer, damagedColumns } = await file.load();
   if (damagedColumns.length === 0) return undefined;
-  if (damagedColumns.includes('structure')) return 'rows';
+  return damagedColumns.includes('structure') ? 'rows' : columnNames(buffer, damagedColumns);
+}
+
+/** The names of columns of a segment whose structure is whole. */
+export function columnNames(
+  buffer: SharedArrayBuffer,
+  columns: readonly SealedColumnName[],
+): readonly string[] {
   const footer = readFooter(buffer);
   const source = new SliceSource(buffer);
   const bytes = source.bytes(footer.keys.bytes);
@@ -215,7 +222,7 @@ async function findLost(file: SegmentFile): Promise<'rows' | readonly string[] |
     const { path, leafClass } = must(footer.leaves[column], 'a damaged column is in the footer');
     return `${path.map(readKey).join('.')} (${leafClass})`;
   };
-  return damagedColumns.map(formatColumn);
+  return columns.map(formatColumn);
 }
 
 /** A key, quoted unless it is a plain word: senders choose keys. */

@@ -1,7 +1,14 @@
 import { Readable } from 'node:stream';
 import type { ClickHouseClient } from '@clickhouse/client';
 import { type ClickHouseConnection, openClient } from './client.ts';
-import { SHIPPED_COLUMNS } from './shipped-row.ts';
+import {
+  type ArrivalRange,
+  Arrivals,
+  type DayCount,
+  type GatewayPart,
+  type MovedTable,
+} from './moved-table.ts';
+import { ARRIVAL_SQL, SHIPPED_COLUMNS } from './shipped-row.ts';
 
 /**
  * Milliseconds without a byte from ClickHouse after which an insert counts as failed. A batch takes a second; a cluster
@@ -45,7 +52,7 @@ export type RowsOfDay = {
 };
 
 /** The table of events in ClickHouse. */
-export class ClickHouseTable implements EventTable {
+export class ClickHouseTable implements MovedTable {
   readonly #client: ClickHouseClient;
   readonly #table: string;
   readonly #statement: string | undefined;
@@ -107,7 +114,55 @@ export class ClickHouseTable implements EventTable {
     return Number(counted?.count);
   }
 
+  async countDays(
+    gateway: string,
+    part: GatewayPart,
+    signal: AbortSignal,
+  ): Promise<readonly DayCount[]> {
+    await this.make();
+    const answer = await this.#client.query({
+      query: `SELECT source, toString(toDate(timestamp)) AS day, toString(count()) AS count FROM ${this.#table}
+        WHERE gateway = {gateway: String} AND sequence >= {first: UInt64} AND sequence < {end: UInt64}
+        GROUP BY source, day`,
+      query_params: { gateway, ...part },
+      format: 'JSONEachRow',
+      abort_signal: signal,
+    });
+    const counts = await answer.json<Record<'source' | 'day' | 'count', string>>();
+    return counts.map(({ source, day, count }) => ({ source, day, count: Number(count) }));
+  }
+
+  async findArrivals(gateway: string, range: ArrivalRange, signal: AbortSignal): Promise<Arrivals> {
+    await this.make();
+    const { source, day, arrivalMin, arrivalMax, projects } = range;
+    const ofProjects =
+      projects === undefined
+        ? ''
+        : 'AND project >= unhex({projectFirst: String}) AND project <= unhex({projectLast: String})';
+    const answer = await this.#client.query({
+      query: `SELECT toString(${ARRIVAL_SQL}) AS arrival FROM ${this.#table}
+        WHERE source = {source: String} AND toDate(timestamp) = {day: Date} AND gateway = {gateway: String}
+        AND ${ARRIVAL_SQL} BETWEEN {arrivalMin: UInt64} AND {arrivalMax: UInt64} ${ofProjects}`,
+      query_params: {
+        ...{ source, day, gateway, arrivalMin, arrivalMax },
+        projectFirst: hexText(projects?.first),
+        projectLast: hexText(projects?.last),
+      },
+      format: 'JSONCompactEachRow',
+      abort_signal: signal,
+    });
+    const arrivals: number[] = [];
+    for await (const rows of answer.stream<[string]>()) {
+      for (const row of rows) arrivals.push(Number(row.json()[0]));
+    }
+    return new Arrivals(Float64Array.from(arrivals).sort());
+  }
+
   async close(): Promise<void> {
     await this.#client.close();
   }
+}
+
+function hexText(bytes: Uint8Array | undefined): string {
+  return Buffer.from(bytes ?? []).toString('hex');
 }

@@ -48,6 +48,21 @@ export type ShippedRow = {
 /** The place of a row in the order of arrival at its gateway. */
 export type RowPlace = Pick<EventRow, 'event'> & { readonly sequence: number };
 
+/** The column `event` has 32 bits. */
+const EVENTS_MAX = 2 ** 32;
+
+/**
+ * The place of an event of a moved folder in the order of arrival. In a segment nothing tells which post brought an
+ * event; its number in its source does, wherever it lies. These places come before those of records that the service
+ * sends: a log has more records than there are times 2^32 events.
+ */
+export function placeOfArrival(arrival: number): RowPlace {
+  return { sequence: Math.floor(arrival / EVENTS_MAX), event: arrival % EVENTS_MAX };
+}
+
+/** The arrival of a row with such a place. */
+export const ARRIVAL_SQL = `sequence * ${EVENTS_MAX} + event`;
+
 /** Writes a row in the order of SHIPPED_COLUMNS. */
 export function writeShippedRow(row: ShippedRow, tsv: TsvBuffer): void {
   const { body } = row;

@@ -81,6 +81,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     read: async () => (await import('./clock-command.ts')).CLOCK,
   },
   {
+    name: 'ship',
+    summary: 'send what a data folder holds to ClickHouse',
+    read: async () => (await import('./ship-command.ts')).SHIP,
+  },
+  {
     name: 'inspect',
     summary: 'show what a data folder holds',
     read: async () => (await import('./inspect-command.ts')).INSPECT,

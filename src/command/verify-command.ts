@@ -11,20 +11,22 @@ import { type Verification, verifyFolder } from '../../ingest/verification.ts';
 import { QUOTA_FILE } from '../access/quota-file.ts';
 import { TOKEN_FILE_NAME } from '../access/token-file.ts';
 import { byteText } from '../byte-text.ts';
+import { SHIPPED_FILE } from '../clickhouse/ship-checkpoint.ts';
 import { DEFINITION_ENDING } from '../definition/definition-reading.ts';
 import { KEPT_ENDING } from '../definition/kept-files.ts';
 import { echo } from '../echo.ts';
 import { INSTANCE_KEY_FILE } from '../instance-key.ts';
 import { SOURCE_FILE_NAME } from '../store/source-file.ts';
-import type { CommandWorld } from './command.ts';
+import { type CommandWorld, UsageError } from './command.ts';
 import { damageText, events, tailText } from './damage-text.ts';
 import { type FoundFolder, folderCommand, jsonText } from './folder-command.ts';
 import { withFolderLock } from './folder-lock.ts';
 import { showShare } from './progress.ts';
+import { verifyStore } from './store-verification.ts';
 
 /** Checksummed files besides the log and the segments. */
 export const SMALL_FILES: SmallFileNames = {
-  pairs: [TOKEN_FILE_NAME, SOURCE_FILE_NAME],
+  pairs: [TOKEN_FILE_NAME, SOURCE_FILE_NAME, SHIPPED_FILE],
   singles: [CLOCK_FILE, INSTANCE_KEY_FILE, QUOTA_FILE],
   folders: [
     { name: 'endpoints', ending: DEFINITION_ENDING, hasCopies: true },
@@ -35,7 +37,7 @@ export const SMALL_FILES: SmallFileNames = {
 /** `weir verify`. */
 export const VERIFY = folderCommand({
   name: 'verify',
-  usage: '[--restore] [--json]',
+  usage: '[--restore | --store] [--json]',
   about: `
 It reads each segment file (both of its envelopes and every block), each record of the log and where
 the log ended, tokens and definitions with their copies. It reports what is damaged, which segment
@@ -45,13 +47,21 @@ files are missing, and what is lost. It repairs nothing: the next start repairs 
 Not damage: an incomplete record at the end of the log that was never acknowledged; left-over files,
 which a start removes; files that a running service merges or removes in the meantime. It lists
 files that do not belong to weir. It reports which segment files in the folder quarantine are
-intact: the next start restores them.`,
+intact: the next start restores them.
+
+With --store it compares the number of events of each source and day with that in ClickHouse, which
+the settings CLICKHOUSE_… name, and reads only the log and the envelopes of segment files.`,
   flags: {
     restore: { text: 'restore intact segment files now, then verify; the service must be stopped' },
+    store: { text: 'compare the number of events with that in ClickHouse, after weir ship' },
     json: { text: 'write everything as JSON when all has been read' },
   },
   run: async (folder, words, world) => {
     const isJson = words.has('json');
+    if (words.has('store')) {
+      if (words.has('restore')) throw new UsageError('--restore cannot be used with --store');
+      return verifyStore(folder, isJson, world);
+    }
     const { storePath, quarantine } = await lookIntoQuarantine(folder, words.has('restore'), world);
     if (!isJson) for (const file of quarantine) world.out(`in quarantine: ${fateText(file)}\n`);
     const damages: FolderDamage[] = [];
