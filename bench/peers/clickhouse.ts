@@ -37,7 +37,7 @@ type Session = {
   close(): void;
 };
 
-const DIALECT: Dialect = {
+export const DIALECT: Dialect = {
   contains: (column, part) => `position(${column}, '${part}') > 0`,
   matches: (column, expression, bind) => `match(${column}, ${bind(expression)})`,
   // Exact, and faster than the t-digest as long as most values come often.
@@ -276,7 +276,7 @@ function rowsOf(session: Session, sql: string): readonly AnswerRow[] {
 }
 
 /** A value as a literal: statements cannot be prepared. */
-function quoted(value: string | number): string {
+export function quoted(value: string | number): string {
   if (typeof value === 'number') return String(value);
   return `'${value.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 }
