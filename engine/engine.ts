@@ -7,10 +7,11 @@ import type {
   AnyContent,
   OpenSegmentHandle,
   SealedSegmentHandle,
+  SegmentCatalog,
   SegmentContent,
+  SourceSchema,
 } from './column/segment.ts';
 import { isUnreadable } from './column/segment-image.ts';
-import type { SegmentCatalog, SourceSchema } from './column/snapshot.ts';
 import type { SqlValue } from './column/value.ts';
 import { UNREADABLE_TRIES_MAX } from './limits.ts';
 import { mayFailForMemo } from './memo/coverage.ts';
@@ -30,17 +31,14 @@ import { type Pieces, type Timed, timed } from './plan/pieces.ts';
 import { type CallPlan, PlanMemo } from './plan/plan-memo.ts';
 import { type PreparedQuery, prepareInPieces, prepareQuery } from './plan/prepared-query.ts';
 import { checkReach, EVERYTHING, type Reach, withinReach } from './plan/reach.ts';
-import type { HeldSnapshot, SnapshotScope } from './pool/held-snapshot.ts';
+import type { Tenant } from './pool/fair-queue.ts';
+import { type HeldSnapshot, ScannedSegments, type SnapshotScope } from './pool/held-snapshot.ts';
 import { type InlineLimits, InlineRuns } from './pool/inline-runs.ts';
 import type { PoolLimits } from './pool/pool-limits.ts';
-import type { PoolStats } from './pool/pool-stats.ts';
+import { type PoolStats, type RunProgress, type RunStats, runStatsOf } from './pool/pool-stats.ts';
 import { isRunWhole, QueryPool, type QueryRun } from './pool/query-pool.ts';
 import { RunCosts } from './pool/run-costs.ts';
-import type { RunProgress } from './pool/run-progress.ts';
-import { type RunStats, runStatsOf } from './pool/run-stats.ts';
-import { ScannedSegments } from './pool/scanned-segments.ts';
 import type { RunAnswer } from './pool/task.ts';
-import type { Tenant } from './pool/tenant-sets.ts';
 
 type Handles = readonly SealedSegmentHandle[];
 

@@ -96,3 +96,8 @@ export class RunStoppedError extends Error {
     this.code = code;
   }
 }
+
+/** Refuses the text: it parses, but does not mean anything. */
+export function refuse(sentence: string, span: Span | undefined): never {
+  throw new QueryError('invalid_sql', sentence, span);
+}

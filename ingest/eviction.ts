@@ -1,6 +1,5 @@
 import { must } from '../engine/assert.ts';
-import { isFrequent } from '../engine/column/block-uses.ts';
-import { RESIDENT, type SegmentBacking } from '../engine/column/segment-backing.ts';
+import { isFrequent, RESIDENT, type SegmentBacking } from '../engine/column/segment-backing.ts';
 import { countBlocks, type SegmentBlocks } from './segment-blocks.ts';
 import { blockSizeAt } from './segment-envelope.ts';
 

@@ -1,7 +1,13 @@
 import { must } from '../engine/assert.ts';
-import { type BlockUses, noteLeaving, sizeOfUses } from '../engine/column/block-uses.ts';
 import type { AnyContent, SealedSegmentHandle, SegmentContent } from '../engine/column/segment.ts';
-import { type MemoryGauge, releaseBuffer, retire } from '../engine/column/segment-backing.ts';
+import {
+  type BlockUses,
+  type MemoryGauge,
+  noteLeaving,
+  releaseBuffer,
+  retire,
+  sizeOfUses,
+} from '../engine/column/segment-backing.ts';
 import type { Leaving } from './eviction.ts';
 import {
   absentBlocks,

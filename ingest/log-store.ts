@@ -1,12 +1,14 @@
 import { assert, must } from '../engine/assert.ts';
 import type { Batch } from '../engine/column/batch.ts';
-import type { AnyContent, SegmentContent, SegmentHandle } from '../engine/column/segment.ts';
 import type {
+  AnyContent,
   DroppedSegments,
   ScanScope,
   SegmentCatalog,
+  SegmentContent,
+  SegmentHandle,
   TimeScope,
-} from '../engine/column/snapshot.ts';
+} from '../engine/column/segment.ts';
 import { DROPPED_IDS_MAX } from '../engine/limits.ts';
 import { Backlog, type Stream } from './backlog.ts';
 import { isTurnSpent, Slices, yieldToEventLoop } from './event-loop.ts';

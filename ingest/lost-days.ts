@@ -1,4 +1,4 @@
-import type { TimeScope } from '../engine/column/snapshot.ts';
+import type { TimeScope } from '../engine/column/segment.ts';
 import { PARTITION_US } from './partition.ts';
 
 const NONE: readonly number[] = [];

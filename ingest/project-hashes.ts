@@ -1,4 +1,4 @@
-import { quickHash } from '../engine/column/string-hash.ts';
+import { quickHash } from '../engine/column/string-table.ts';
 import { encodedKey } from '../engine/column/wtf8.ts';
 
 /** Strings end to end in WTF-8; `offsets` has one entry more than there are strings. */

@@ -1,8 +1,12 @@
 import { must } from '../engine/assert.ts';
 import type { PartRows } from '../engine/column/divide-rows.ts';
-import type { SealedSegmentHandle, SegmentContent } from '../engine/column/segment.ts';
+import type {
+  ScanScope,
+  SealedSegmentHandle,
+  SegmentContent,
+  TimeScope,
+} from '../engine/column/segment.ts';
 import { SegmentDamagedError, SegmentGoneError } from '../engine/column/segment-image.ts';
-import type { ScanScope, TimeScope } from '../engine/column/snapshot.ts';
 import { type HeldParts, HeldSegment, type SegmentIds } from './held-segment.ts';
 import { MERGE_RETRY_TICKS_MAX } from './limits.ts';
 import { LostDays } from './lost-days.ts';

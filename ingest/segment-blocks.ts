@@ -1,9 +1,10 @@
-import { type BlockUses, newBlockUses } from '../engine/column/block-uses.ts';
 import { HEADER_SIZE } from '../engine/column/sealed-layout.ts';
 import {
   ABSENT,
   BLOCK_NUMBERS,
+  type BlockUses,
   type MemoryGauge,
+  newBlockUses,
   RESIDENT,
   type SegmentBacking,
 } from '../engine/column/segment-backing.ts';

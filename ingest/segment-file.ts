@@ -1,12 +1,13 @@
 import { promisify } from 'node:util';
 import { brotliDecompress, crc32 } from 'node:zlib';
 import { assert, must } from '../engine/assert.ts';
-import { type SealedColumnName, sealedColumnsOf } from '../engine/column/sealed-columns.ts';
 import {
   FOOTER_SIZE_OFFSET,
   HEADER_SIZE,
   readFooter,
+  type SealedColumnName,
   type SealedFooter,
+  sealedColumnsOf,
 } from '../engine/column/sealed-layout.ts';
 import { type BlockTable, blocksWith } from '../engine/column/segment-backing.ts';
 import { newSegmentBuffer } from '../engine/column/segment-buffer.ts';

@@ -1,5 +1,4 @@
-import type { SealedSegmentHandle } from '../engine/column/segment.ts';
-import type { ScanScope } from '../engine/column/snapshot.ts';
+import type { ScanScope, SealedSegmentHandle } from '../engine/column/segment.ts';
 import type { HeldSegment } from './held-segment.ts';
 import { PARTITION_US, toPartition } from './partition.ts';
 

@@ -1,7 +1,6 @@
 import { relative } from 'node:path';
 import { must } from '../engine/assert.ts';
-import type { SealedColumnName } from '../engine/column/sealed-columns.ts';
-import { readFooter } from '../engine/column/sealed-layout.ts';
+import { readFooter, type SealedColumnName } from '../engine/column/sealed-layout.ts';
 import { SliceSource } from '../engine/column/slice.ts';
 import { type Disk, DiskError } from './disk/disk.ts';
 import type { FolderDamage, UncheckedFile } from './folder-damage.ts';

@@ -1,5 +1,5 @@
 import type { QueryError, Span } from '../engine/query-error.ts';
-import { caret } from '../engine/sql/caret.ts';
+import { caret } from '../engine/sql/token-cursor.ts';
 import { RETRY_AFTER_S } from './limits.ts';
 
 type ErrorEntry = {

@@ -1,4 +1,4 @@
-import { COLLECTED_VALUES_MAX } from '../../engine/aggregate/collected-rows.ts';
+import { COLLECTED_VALUES_MAX } from '../../engine/aggregate/collect.ts';
 import {
   ANSWER_BYTES_MAX,
   GENERATED_ARRAY_MAX,

@@ -1,11 +1,10 @@
 import type { SqlType } from '../column/type.ts';
 import type { SqlValue } from '../column/value.ts';
 import type { Vector } from '../column/vector.ts';
-import type { FunctionDoc } from '../function/function-doc.ts';
-import type { OrderDirection } from '../function/order-direction.ts';
-import type { ParameterType } from '../function/scalar-function.ts';
+import type { OrderDirection } from '../function/comparison.ts';
+import type { FunctionDoc, ParameterType } from '../function/scalar-function.ts';
 import type { ChunkRuns } from './chunk-runs.ts';
-import type { SpillSpace } from './spill-space.ts';
+import type { SpillSpace } from './spilled-pairs.ts';
 
 /** An aggregate function of GoogleSQL and the state it keeps for many groups at once. */
 export type AggregateFunction = {

@@ -1,29 +1,25 @@
 import { carvedFloat64, carvedUint8 } from '../column/carved-arrays.ts';
-import { NumberLists } from '../column/number-lists.ts';
-import type { SqlType } from '../column/type.ts';
-import { arrayOf, INT64 } from '../column/type.ts';
-import type { SqlValue } from '../column/value.ts';
-import { isInterval } from '../column/value.ts';
-import type { Vector } from '../column/vector.ts';
-import { TRUE, UNKNOWN, valueAt } from '../column/vector.ts';
+import { NumberLists } from '../column/number-vectors.ts';
+import { arrayOf, INT64, type SqlType } from '../column/type.ts';
+import { isInterval, type SqlValue } from '../column/value.ts';
+import { TRUE, UNKNOWN, type Vector, valueAt } from '../column/vector.ts';
 import { orderedKind } from '../function/dynamic.ts';
-import { intervalOfSortText, sortTextOf } from '../function/time/interval-sort-text.ts';
+import { intervalOfSortText, sortTextOf } from '../function/time/interval.ts';
 import { EXACT_QUANTILE_VALUES_MAX, QUANTILES_MAX } from '../limits.ts';
 import { QueryError } from '../query-error.ts';
 import type { AggregateFunction, AggregateState } from './aggregate-function.ts';
 import type { ChunkRuns } from './chunk-runs.ts';
 import { grownFloat64, NO_FLOAT64 } from './growth.ts';
-import type { NumberCountsPartial } from './number-counts.ts';
-import { NumberCounts } from './number-counts.ts';
+import { NumberCounts, type NumberCountsPartial } from './number-counts.ts';
 import { codeValue, NumberReader } from './number-reader.ts';
 import {
   pickQuantiles,
   type SortedCounts,
+  ValueCounts,
+  type ValueCountsPartial,
   writeLooseQuantiles,
   writeQuantiles,
 } from './quantile-ranks.ts';
-import type { ValueCountsPartial } from './value-counts.ts';
-import { ValueCounts } from './value-counts.ts';
 
 /**
  * APPROX_QUANTILES(x, n): n + 1 values of x, the first its least and the last its greatest; NULL

@@ -1,8 +1,7 @@
 import { arrayOf, INT64, type SqlType } from '../column/type.ts';
 import type { SqlValue } from '../column/value.ts';
-import type { Vector } from '../column/vector.ts';
-import { valueAt } from '../column/vector.ts';
-import { compareByKey } from '../function/order-direction.ts';
+import { type Vector, valueAt } from '../column/vector.ts';
+import { compareByKey } from '../function/comparison.ts';
 import { QueryError } from '../query-error.ts';
 import { type AggregateFunction, type AggregateState, NO_MODIFIERS } from './aggregate-function.ts';
 import { COUNT } from './count.ts';

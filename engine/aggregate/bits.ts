@@ -1,9 +1,8 @@
 import { INT64 } from '../column/type.ts';
 import type { SqlValue } from '../column/value.ts';
-import type { Vector } from '../column/vector.ts';
-import { valueAt } from '../column/vector.ts';
-import type { FunctionDoc } from '../function/function-doc.ts';
+import { type Vector, valueAt } from '../column/vector.ts';
 import { canonicalInteger } from '../function/number/int64.ts';
+import type { FunctionDoc } from '../function/scalar-function.ts';
 import type { AggregateFunction, AggregateState } from './aggregate-function.ts';
 import { grownInt32, grownUint8, NO_INT32, NO_UINT8 } from './growth.ts';
 

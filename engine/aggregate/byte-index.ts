@@ -1,4 +1,4 @@
-import { keyedHash, PROBES_MAX, quickHashOfBytes, randomHashKey } from '../column/string-hash.ts';
+import { keyedHash, PROBES_MAX, quickHashOfBytes, randomHashKey } from '../column/string-table.ts';
 import type { StringBlock } from '../column/vector.ts';
 import { QueryError } from '../query-error.ts';
 import { FIRST_BYTES, grownUint8, grownUint32, NO_UINT8 } from './growth.ts';

@@ -1,7 +1,10 @@
-import type { PackedNumbers } from '../column/packed-numbers.ts';
+import { carvedFloat64, carvedInt32, carvedUint8 } from '../column/carved-arrays.ts';
+import type { IntegerCoding, PackedNumbers } from '../column/packed-numbers.ts';
+import type { UnsignedArray } from '../column/slice.ts';
 import type { Vector } from '../column/vector.ts';
 import { sumCodesOfRuns } from './code-sums.ts';
-import { isLatest, type RunTally, tallyRuns } from './run-tally.ts';
+import { areLoose, type CodeEntries, countFewCodes, listFewCodes } from './few-codes.ts';
+import type { CountedIntegers } from './integer-log.ts';
 
 /** How many tests of the same integers there were in a chunk of a grouping, at most so far. */
 export type KnownTests = { countMax: number };
@@ -84,4 +87,261 @@ function isSame(left: PackedNumbers, right: PackedNumbers): boolean {
 export function hasNoNull(vector: Vector): boolean {
   if (vector.kind === 'constant') return vector.value !== null;
   return vector.form === 'string range' || (vector.kind === 'number' && vector.nulls === undefined);
+}
+
+/** Codes of integers that are counted by code: two counters for each stay within the second-level cache. */
+export const TALLY_CODES_MAX = 65_536;
+
+/**
+ * How often each integer came in each run of a chunk. Those of run `r` are entries
+ * `[ends[r - 1], ends[r])`, from 0 for the first, ascending and none twice, or loose where `loose[r]` is 1; each run has
+ * some. The entries are written over by the next tally.
+ */
+export type RunTally = CountedIntegers & {
+  readonly ends: Int32Array;
+  readonly loose: Uint8Array;
+  /** Sum of the integers of each run, exact. */
+  readonly sums: Float64Array;
+};
+
+/**
+ * A run of fewer rows than one for so many codes is counted by what its rows hold; for others it is less
+ * work to look through all codes.
+ */
+const CODES_PER_ROW_MAX = 2;
+
+/** Codes that are passed over together where none of them came: most of a wide range of integers mostly do not. */
+const CODES_AT_ONCE = 16;
+
+/** Rows that the loops below count in one go. */
+const ROWS_AT_ONCE = 8;
+
+/** What a counter counts to. */
+const COUNTED_ROWS_MAX = 65_535;
+
+/** Counters by code, all 0 between two calls. `pairs` are the same two by two, to be looked through sooner. */
+type Counters = { readonly single: Uint16Array; readonly pairs: Uint32Array };
+
+let counters = newCounters(0);
+
+/**
+ * Taken in turn with the others where codes are few: events alike come one after the other, and to add to a counter
+ * just written waits for that. Where they are many it seldom is the same, and two lie in the nearest cache no more.
+ */
+const byteCounters = newCounters(256);
+
+/** Where the entries of a tally are. */
+let entries: CodeEntries = { codes: new Uint32Array(0), counts: new Uint32Array(0) };
+
+/** Whose entries these are. */
+let latest: RunTally | undefined;
+
+/** Whether a tally has its entries still: none was made since. */
+function isLatest(tally: RunTally): boolean {
+  return tally === latest;
+}
+
+/**
+ * Counts the integers of runs that end at `runEnds`; `undefined` where they have too many codes, or their
+ * sums may not be exact.
+ */
+export function tallyRuns(numbers: PackedNumbers, runEnds: Int32Array): RunTally | undefined {
+  const { codes, start, count, coding } = numbers;
+  const codeCount = coding.codeMax + 1;
+  if (codeCount > TALLY_CODES_MAX || count > COUNTED_ROWS_MAX) return undefined;
+  const greatest = Math.max(Math.abs(coding.value(0)), Math.abs(coding.value(coding.codeMax)));
+  if (greatest * count > Number.MAX_SAFE_INTEGER) return undefined;
+  if (entries.counts.length < count) {
+    const room = Math.max(count, 2 * entries.counts.length);
+    entries = { codes: new Uint32Array(room), counts: new Uint32Array(room) };
+  }
+  const ends = carvedInt32(runEnds.length);
+  const loose = carvedUint8(runEnds.length);
+  const sums = carvedFloat64(runEnds.length);
+  let entry = 0;
+  let rowStart = start;
+  for (let run = 0; run < runEnds.length; run++) {
+    const rowEnd = start + runEnds[run]!;
+    const rows = { start: rowStart, end: rowEnd };
+    const isFew = codeCount > CODES_PER_ROW_MAX * (rowEnd - rowStart);
+    const isLoose = isFew && areLoose(rowEnd - rowStart);
+    loose[run] = Number(isLoose);
+    let end: number;
+    if (isLoose) end = listFewCodes(codes, rows, entries, entry);
+    else if (isFew) end = countFewCodes(codes, rows, codeCount, entries, entry);
+    else end = countAllCodes(codes, rows, codeCount, entry);
+    sums[run] = sumOf(coding, entry, end, rowEnd - rowStart);
+    ends[run] = end;
+    entry = end;
+    rowStart = rowEnd;
+  }
+  latest = { ends, loose, codes: entries.codes, counts: entries.counts, coding, sums };
+  return latest;
+}
+
+/** Writes a run's codes and how often each came from entry `first` on; gives the end. */
+function countAllCodes(
+  codes: UnsignedArray,
+  { start, end }: { readonly start: number; readonly end: number },
+  codeCount: number,
+  first: number,
+): number {
+  if (counters.single.length < codeCount) counters = newCounters(codeCount);
+  const { single, pairs } = counters;
+  if (codes instanceof Uint8Array) {
+    countBytes(codes, start, end, single, byteCounters.single);
+    addByteCounters(codeCount);
+  } else if (codes instanceof Uint16Array) {
+    countShorts(codes, start, end, single);
+  } else {
+    countWords(codes, start, end, single);
+  }
+  let entry = first;
+  for (let code = 0; code < codeCount; code += CODES_AT_ONCE) {
+    if (haveCome(pairs, code >>> 1)) entry = takeCounts(code, entry);
+  }
+  return entry;
+}
+
+/** Moves what the second counters counted to the first. */
+function addByteCounters(codeCount: number): void {
+  const { single } = counters;
+  const added = byteCounters.single;
+  for (let code = 0; code < codeCount; code++) {
+    single[code]! += added[code]!;
+    added[code] = 0;
+  }
+}
+
+function newCounters(codeCount: number): Counters {
+  const single = new Uint16Array(Math.ceil(codeCount / CODES_AT_ONCE) * CODES_AT_ONCE);
+  return { single, pairs: new Uint32Array(single.buffer) };
+}
+
+/** Whether any of the codes from pair `at` on that are looked at together has. */
+function haveCome(pairs: Uint32Array, at: number): boolean {
+  const first = pairs[at]! | pairs[at + 1]! | pairs[at + 2]! | pairs[at + 3]!;
+  const second = pairs[at + 4]! | pairs[at + 5]! | pairs[at + 6]! | pairs[at + 7]!;
+  return (first | second) !== 0;
+}
+
+/** Moves what was counted of these codes to the entries from `first` on; gives the end. */
+function takeCounts(start: number, first: number): number {
+  const { codes, counts } = entries;
+  const { single } = counters;
+  let entry = first;
+  for (let code = start; code < start + CODES_AT_ONCE; code++) {
+    const times = single[code]!;
+    if (times === 0) continue;
+    single[code] = 0;
+    codes[entry] = code;
+    counts[entry++] = times;
+  }
+  return entry;
+}
+
+/** What the integers of a run with so many rows come to, whose entries are [first, end). */
+function sumOf(
+  { base, step, table }: IntegerCoding,
+  first: number,
+  end: number,
+  rowCount: number,
+): number {
+  const { codes, counts } = entries;
+  if (table !== undefined) {
+    let sum = 0;
+    for (let entry = first; entry < end; entry++) sum += table[codes[entry]!]! * counts[entry]!;
+    return sum;
+  }
+  // Below 2^32: neither a code nor the rows of a chunk have more than 16 bits.
+  let sum = 0;
+  for (let entry = first; entry < end; entry++) {
+    sum = (sum + Math.imul(codes[entry]!, counts[entry]!)) | 0;
+  }
+  return base * rowCount + step * (sum >>> 0);
+}
+
+/**
+ * `for (let row = start; row < end; row++) even[codes[row]!]!++`, eight rows at once: what a loop does between two
+ * rows takes as long as counting one.
+ */
+function countBytes(
+  codes: Uint8Array,
+  start: number,
+  end: number,
+  even: Uint16Array,
+  odd: Uint16Array,
+): void {
+  let row = start;
+  for (const last = end - ROWS_AT_ONCE; row <= last; row += ROWS_AT_ONCE) {
+    even[codes[row]!]!++;
+    odd[codes[row + 1]!]!++;
+    even[codes[row + 2]!]!++;
+    odd[codes[row + 3]!]!++;
+    even[codes[row + 4]!]!++;
+    odd[codes[row + 5]!]!++;
+    even[codes[row + 6]!]!++;
+    odd[codes[row + 7]!]!++;
+  }
+  for (; row < end; row++) even[codes[row]!]!++;
+}
+
+/** `for (let row = start; row < end; row++) counted[codes[row]!]!++`. Each sees one kind of array. */
+function countShorts(codes: Uint16Array, start: number, end: number, counted: Uint16Array): void {
+  let row = start;
+  for (const last = end - ROWS_AT_ONCE; row <= last; row += ROWS_AT_ONCE) {
+    counted[codes[row]!]!++;
+    counted[codes[row + 1]!]!++;
+    counted[codes[row + 2]!]!++;
+    counted[codes[row + 3]!]!++;
+    counted[codes[row + 4]!]!++;
+    counted[codes[row + 5]!]!++;
+    counted[codes[row + 6]!]!++;
+    counted[codes[row + 7]!]!++;
+  }
+  for (; row < end; row++) counted[codes[row]!]!++;
+}
+
+function countWords(codes: Uint32Array, start: number, end: number, counted: Uint16Array): void {
+  let row = start;
+  for (const last = end - ROWS_AT_ONCE; row <= last; row += ROWS_AT_ONCE) {
+    counted[codes[row]!]!++;
+    counted[codes[row + 1]!]!++;
+    counted[codes[row + 2]!]!++;
+    counted[codes[row + 3]!]!++;
+    counted[codes[row + 4]!]!++;
+    counted[codes[row + 5]!]!++;
+    counted[codes[row + 6]!]!++;
+    counted[codes[row + 7]!]!++;
+  }
+  for (; row < end; row++) counted[codes[row]!]!++;
+}
+
+/**
+ * Rows sorted by time and grouped by time bucket come in long runs of one group. A loop over a run
+ * keeps its result in a register; one that scatters rows over groups waits for memory at each row.
+ */
+
+const PAIRS_SAMPLED = 16;
+
+/** Rows below which it does not matter. */
+const ROWS_MIN = 64;
+
+/** Whether rows mostly have the group of the row before, going by a sample: a matter of speed only. */
+export function comesInRuns(groups: Int32Array, count: number): boolean {
+  if (count < ROWS_MIN) return false;
+  const step = Math.floor((count - 1) / PAIRS_SAMPLED);
+  let changes = 0;
+  for (let pair = 0; pair < PAIRS_SAMPLED; pair++) {
+    if (groups[pair * step] !== groups[pair * step + 1]) changes++;
+  }
+  return changes <= 1;
+}
+
+/** The first row after `start`, or `count`, whose group is another than that of `start`. */
+export function runEnd(groups: Int32Array, start: number, count: number): number {
+  const group = groups[start];
+  let row = start + 1;
+  while (row < count && groups[row] === group) row++;
+  return row;
 }

@@ -1,5 +1,4 @@
-import type { Chunk, VectorFunction } from '../column/chunk.ts';
-import { VectorChunk } from '../column/chunk.ts';
+import { type Chunk, VectorChunk, type VectorFunction } from '../column/chunk.ts';
 import type { SqlValue } from '../column/value.ts';
 import { type Vector, valueAt } from '../column/vector.ts';
 import { QueryError, type QueryErrorCode } from '../query-error.ts';

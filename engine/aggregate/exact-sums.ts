@@ -1,7 +1,5 @@
 import { assert } from '../assert.ts';
 import { QueryError } from '../query-error.ts';
-import type { ExactNumber } from './exact-number.ts';
-import type { GroupedNumbers } from './grouped-numbers.ts';
 import { NO_FLOAT64 } from './growth.ts';
 
 /** Doubles that the exact sums of one SUM or AVG may take: 256 MB. Ordinary data takes 4 to 6 a group. */
@@ -236,3 +234,43 @@ function scaled(value: number, exponent: number): number {
   const half = Math.trunc(exponent / 2);
   return value * 2 ** half * 2 ** (exponent - half);
 }
+
+/** A number without rounding: units · 2^exponent. */
+export type ExactNumber = { readonly units: bigint; readonly exponent: number };
+
+export function exactInteger(value: number): ExactNumber {
+  return { units: BigInt(value), exponent: 0 };
+}
+
+export function exactSum(left: ExactNumber, right: ExactNumber): ExactNumber {
+  if (left.units === 0n) return right;
+  if (right.units === 0n) return left;
+  const exponent = Math.min(left.exponent, right.exponent);
+  return { units: unitsAt(left, exponent) + unitsAt(right, exponent), exponent };
+}
+
+export function exactProduct(left: ExactNumber, right: ExactNumber): ExactNumber {
+  return { units: left.units * right.units, exponent: left.exponent + right.exponent };
+}
+
+export function exactDifference(left: ExactNumber, right: ExactNumber): ExactNumber {
+  return exactSum(left, { units: -right.units, exponent: right.exponent });
+}
+
+/** Of a number without a fraction. */
+export function wholeOf({ units, exponent }: ExactNumber): bigint {
+  return exponent < 0 ? units >> BigInt(-exponent) : units << BigInt(exponent);
+}
+
+function unitsAt(number: ExactNumber, exponent: number): bigint {
+  return number.units << BigInt(number.exponent - exponent);
+}
+
+/** Values of a chunk and the groups of their rows. */
+export type GroupedNumbers = {
+  readonly groups: Int32Array;
+  readonly count: number;
+  readonly values: Float64Array;
+  /** 1 where NULL; `undefined` when none is. */
+  readonly nulls: Uint8Array | undefined;
+};

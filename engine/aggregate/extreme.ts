@@ -1,16 +1,25 @@
 import { carvedFloat64, carvedUint8 } from '../column/carved-arrays.ts';
 import { BOOL } from '../column/type.ts';
-import type { Interval, SqlValue } from '../column/value.ts';
-import { isInterval } from '../column/value.ts';
-import type { BooleanVector, DictionaryVector, Vector } from '../column/vector.ts';
-import { numberVector, TRUE, UNKNOWN } from '../column/vector.ts';
-import { compareNumbers, compareText } from '../function/comparison.ts';
+import { type Interval, isInterval, type SqlValue } from '../column/value.ts';
+import {
+  type BooleanVector,
+  type DictionaryVector,
+  detachedValue,
+  isOfStrings,
+  numberVector,
+  TRUE,
+  UNKNOWN,
+  type Vector,
+  valueAt,
+} from '../column/vector.ts';
+import { compareNumbers, compareText, compareValues } from '../function/comparison.ts';
 import { orderedKind } from '../function/dynamic.ts';
-import type { FunctionDoc } from '../function/function-doc.ts';
+import type { FunctionDoc } from '../function/scalar-function.ts';
 import { compareAmounts } from '../function/time/interval.ts';
 import type { AggregateFunction, AggregateState } from './aggregate-function.ts';
-import type { ChunkRuns } from './chunk-runs.ts';
-import { keepGreatest, keepLeast } from './extreme-kernels.ts';
+import { type ChunkRuns, comesInRuns, runEnd } from './chunk-runs.ts';
+import { fromPortable, type PortableValue, toPortable } from './distinct-values.ts';
+import type { GroupedNumbers } from './exact-sums.ts';
 import { grownFloat64, grownUint8, NO_FLOAT64, NO_UINT8 } from './growth.ts';
 import { codeValue, NumberReader } from './number-reader.ts';
 
@@ -103,7 +112,7 @@ type ExtremePartial = {
 };
 
 /** The least or greatest value per group and kind; which kind counts is decided at the end. */
-export class ExtremeState implements AggregateState {
+class ExtremeState implements AggregateState {
   readonly isCertain = true;
   readonly #side: Side;
   readonly #sign: 1 | -1;
@@ -338,4 +347,162 @@ class RecentPairs {
     this.#pairs[slot] = pair;
     return false;
   }
+}
+
+/**
+ * ANY_VALUE(x): GoogleSQL leaves open which; here it is the least in the order of ORDER BY, so that
+ * the answer does not depend on how rows are ordered or split. Of a DYNAMIC value a record or a list
+ * is taken where a group has nothing else.
+ */
+export const ANY_VALUE: AggregateFunction = {
+  name: 'any_value',
+  doc: [
+    'A value of the rows: always the least in the order of `ORDER BY`. NULL if all are NULL.',
+    'ANY_VALUE(x) FROM UNNEST([3, NULL, 1]) AS x',
+    '1',
+  ],
+  fails: 'never',
+  overloads: [
+    { parameters: ['any'], result: (types) => types[0]!, create: () => new AnyValueState() },
+  ],
+};
+
+type AnyValuePartial = {
+  readonly scalars: unknown;
+  readonly groups: readonly number[];
+  readonly composites: readonly PortableValue[];
+};
+
+/** The least scalar, and the least of all other values, of each group. */
+class AnyValueState implements AggregateState {
+  readonly #scalars = new ExtremeState('least');
+  readonly #composites = new Map<number, SqlValue>();
+
+  update(groups: Int32Array, count: number, groupCount: number, vectors: readonly Vector[]): void {
+    this.#scalars.update(groups, count, groupCount, vectors);
+    const vector = vectors[0]!;
+    if (vector.kind === 'number' || vector.kind === 'boolean') return;
+    if (vector.kind === 'dictionary' && isOfStrings(vector.dictionary)) return;
+    for (let row = 0; row < count; row++) this.#add(groups[row]!, valueAt(vector, row));
+  }
+
+  combine(partial: unknown, groups: Int32Array, groupCount: number): void {
+    const theirs = partial as AnyValuePartial; // By contract, what partial() of this class gave.
+    this.#scalars.combine(theirs.scalars, groups, groupCount);
+    for (const [index, group] of theirs.groups.entries()) {
+      this.#add(groups[group]!, fromPortable(theirs.composites[index]!));
+    }
+  }
+
+  partial(groupCount: number): AnyValuePartial {
+    return {
+      scalars: this.#scalars.partial(groupCount),
+      groups: [...this.#composites.keys()],
+      composites: Array.from(this.#composites.values(), toPortable),
+    };
+  }
+
+  finalize(group: number): SqlValue {
+    return this.#scalars.finalize(group) ?? this.#composites.get(group) ?? null;
+  }
+
+  #add(group: number, value: SqlValue): void {
+    if (typeof value !== 'object' || value === null || isInterval(value)) return;
+    const least = this.#composites.get(group);
+    if (least !== undefined && compareValues(value, least) >= 0) return;
+    this.#composites.set(group, detachedValue(value));
+  }
+}
+
+/**
+ * Brings `best` of each group down to its least value and sets `bit` in `saw` where there is one. A
+ * NaN takes the place of any number and none takes its place: no comparison with it holds.
+ */
+function keepLeast(
+  best: Float64Array,
+  saw: Uint8Array,
+  bit: number,
+  numbers: GroupedNumbers,
+): void {
+  const { groups, count, values, nulls } = numbers;
+  if (comesInRuns(groups, count)) {
+    for (let start = 0, end = 0; start < count; start = end) {
+      end = runEnd(groups, start, count);
+      const group = groups[start]!;
+      if (nulls === undefined || hasValue(nulls, start, end)) saw[group]! |= bit;
+      best[group] = leastOf(best[group]!, values, nulls, start, end);
+    }
+    return;
+  }
+  for (let row = 0; row < count; row++) {
+    if (nulls !== undefined && nulls[row] === 1) continue;
+    const group = groups[row]!;
+    const value = values[row]!;
+    if (value < best[group]! || Number.isNaN(value)) best[group] = value;
+    saw[group]! |= bit;
+  }
+}
+
+/** As `keepLeast`, for the greatest value. */
+function keepGreatest(
+  best: Float64Array,
+  saw: Uint8Array,
+  bit: number,
+  numbers: GroupedNumbers,
+): void {
+  const { groups, count, values, nulls } = numbers;
+  if (comesInRuns(groups, count)) {
+    for (let start = 0, end = 0; start < count; start = end) {
+      end = runEnd(groups, start, count);
+      const group = groups[start]!;
+      if (nulls === undefined || hasValue(nulls, start, end)) saw[group]! |= bit;
+      best[group] = greatestOf(best[group]!, values, nulls, start, end);
+    }
+    return;
+  }
+  for (let row = 0; row < count; row++) {
+    if (nulls !== undefined && nulls[row] === 1) continue;
+    const group = groups[row]!;
+    const value = values[row]!;
+    if (value > best[group]! || Number.isNaN(value)) best[group] = value;
+    saw[group]! |= bit;
+  }
+}
+
+function hasValue(nulls: Uint8Array, start: number, end: number): boolean {
+  for (let row = start; row < end; row++) if (nulls[row] === 0) return true;
+  return false;
+}
+
+function leastOf(
+  initial: number,
+  values: Float64Array,
+  nulls: Uint8Array | undefined,
+  start: number,
+  end: number,
+): number {
+  let best = initial;
+  for (let row = start; row < end; row++) {
+    const value = values[row]!;
+    // Most values are no better, so the second test is rarely reached.
+    if (value >= best || (nulls !== undefined && nulls[row] === 1)) continue;
+    if (value < best || Number.isNaN(value)) best = value;
+  }
+  return best;
+}
+
+function greatestOf(
+  initial: number,
+  values: Float64Array,
+  nulls: Uint8Array | undefined,
+  start: number,
+  end: number,
+): number {
+  let best = initial;
+  for (let row = start; row < end; row++) {
+    const value = values[row]!;
+    if (value <= best || (nulls !== undefined && nulls[row] === 1)) continue;
+    if (value > best || Number.isNaN(value)) best = value;
+  }
+  return best;
 }

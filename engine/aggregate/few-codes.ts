@@ -1,5 +1,5 @@
 import { assert } from '../assert.ts';
-import { lowestBit } from '../column/lowest-bit.ts';
+import { lowestBit } from '../column/positions.ts';
 import type { UnsignedArray } from '../column/slice.ts';
 
 /**

@@ -1,7 +1,5 @@
-import type { SqlValue } from '../column/value.ts';
-import { isInterval, isNested } from '../column/value.ts';
-import type { Vector } from '../column/vector.ts';
-import { takeVector, valueAt } from '../column/vector.ts';
+import { isInterval, isNested, type SqlValue } from '../column/value.ts';
+import { takeVector, type Vector, valueAt } from '../column/vector.ts';
 import { compareValues } from '../function/comparison.ts';
 import { type Kind, kindOf, ORDERED_KINDS } from '../function/dynamic.ts';
 import type { AggregateState, Extreme } from './aggregate-function.ts';

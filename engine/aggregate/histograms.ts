@@ -1,13 +1,16 @@
 import { carvedInt32, carvedUint32 } from '../column/carved-arrays.ts';
-import type { GroupedNumbers } from './grouped-numbers.ts';
+import type { GroupedNumbers } from './exact-sums.ts';
 import { grownInt32, NO_INT32, NO_UINT32 } from './growth.ts';
 import {
   type CountedIntegers,
   countedIntegers,
+  type EntriesOfOne,
   type IntegerCounts,
+  IntegerLog,
+  type LooseIntegers,
   mergedCounts,
-} from './integer-counts.ts';
-import { type EntriesOfOne, IntegerLog, type LooseIntegers, type Span } from './integer-log.ts';
+  type Span,
+} from './integer-log.ts';
 
 /** Counters in the histograms of one APPROX_QUANTILES: 64 MB. Beyond, counts are kept by hashing. */
 const HISTOGRAM_COUNTERS_MAX = 16_777_216;

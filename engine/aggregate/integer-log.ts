@@ -1,8 +1,8 @@
 import { carvedFloat64, carvedInt32, carvedUint16, carvedUint32 } from '../column/carved-arrays.ts';
-import { sortStretches } from './ascending-stretches.ts';
+import { IntegerCoding } from '../column/packed-numbers.ts';
 import { type CodeEntries, countFewCodes } from './few-codes.ts';
 import { FIRST_BYTES, grownInt32, grownUint8, NO_INT32, NO_UINT8, NO_UINT32 } from './growth.ts';
-import { AS_THEY_ARE, type CountedIntegers, type IntegerCounts } from './integer-counts.ts';
+import { sortStretches } from './sort-numbers.ts';
 
 /** Entries of the first arrays, which are made in little time, and of the next at least. */
 const CAPACITY_FIRST = FIRST_BYTES / Uint32Array.BYTES_PER_ELEMENT;
@@ -23,7 +23,7 @@ const NO_UINT16 = new Uint16Array(0);
  * Integers and how often each came, by group: those of group `g` are entries [starts[g], starts[g + 1]). There is room
  * for more behind the last.
  */
-export type GroupedIntegers = IntegerCounts & { readonly starts: Int32Array };
+type GroupedIntegers = IntegerCounts & { readonly starts: Int32Array };
 
 /** Entries [start, end). */
 export type Span = { readonly start: number; readonly end: number };
@@ -508,4 +508,62 @@ function uniteKeys(keys: Float64Array, to: UnitedEntries): void {
     }
   }
   to.size = size;
+}
+
+/** Integers in [0, 65536), ascending, and how often each came. */
+export type IntegerCounts = { readonly values: Uint16Array; readonly counts: Uint32Array };
+
+/** Integers by their codes and how often each came: those of one group ascend, or are loose (`CodeEntries`). */
+export type CountedIntegers = {
+  readonly codes: Uint16Array | Uint32Array;
+  readonly counts: Uint32Array;
+  readonly coding: IntegerCoding;
+};
+
+/** Integers in [0, HISTOGRAM_VALUES_MAX) may be counted by a histogram. */
+export const HISTOGRAM_VALUES_MAX = 65_536;
+
+/** Of such integers that are their own codes. */
+const AS_THEY_ARE = IntegerCoding.inSteps(0, 1, HISTOGRAM_VALUES_MAX - 1);
+
+export function countedIntegers({ values, counts }: IntegerCounts): CountedIntegers {
+  return { codes: values, counts, coding: AS_THEY_ARE };
+}
+
+const NO_COUNTS: IntegerCounts = { values: new Uint16Array(0), counts: new Uint32Array(0) };
+
+/** The integers of some lists in one, each once. Lists of about one length are merged with each other. */
+export function mergedCounts(lists: readonly IntegerCounts[]): IntegerCounts {
+  if (lists.length === 0) return NO_COUNTS;
+  if (lists.length === 1) return lists[0]!;
+  const middle = lists.length >> 1;
+  return merged(mergedCounts(lists.slice(0, middle)), mergedCounts(lists.slice(middle)));
+}
+
+function merged(left: IntegerCounts, right: IntegerCounts): IntegerCounts {
+  const leftSize = left.values.length;
+  const rightSize = right.values.length;
+  const values = new Uint16Array(leftSize + rightSize);
+  const counts = new Uint32Array(leftSize + rightSize);
+  let size = 0;
+  let leftEntry = 0;
+  let rightEntry = 0;
+  while (leftEntry < leftSize && rightEntry < rightSize) {
+    const leftValue = left.values[leftEntry]!;
+    const rightValue = right.values[rightEntry]!;
+    let count = 0;
+    if (leftValue <= rightValue) count += left.counts[leftEntry++]!;
+    if (rightValue <= leftValue) count += right.counts[rightEntry++]!;
+    values[size] = Math.min(leftValue, rightValue);
+    counts[size++] = count;
+  }
+  for (; leftEntry < leftSize; leftEntry++) {
+    values[size] = left.values[leftEntry]!;
+    counts[size++] = left.counts[leftEntry]!;
+  }
+  for (; rightEntry < rightSize; rightEntry++) {
+    values[size] = right.values[rightEntry]!;
+    counts[size++] = right.counts[rightEntry]!;
+  }
+  return { values: values.subarray(0, size), counts: counts.subarray(0, size) };
 }

@@ -1,18 +1,19 @@
 import { assert, must } from '../assert.ts';
 import { carvedFloat64, carvedInt32, carvedUint8 } from '../column/carved-arrays.ts';
-import { packUuid, UUID_BYTES } from '../column/packed-digits.ts';
-import type { PackedNumbers } from '../column/packed-numbers.ts';
-import type { RunNumbers } from '../column/run-numbers.ts';
+import type { RunNumbers } from '../column/number-vectors.ts';
+import { type PackedNumbers, packUuid, UUID_BYTES } from '../column/packed-numbers.ts';
 import type { SqlType } from '../column/type.ts';
-import type { Interval, Nested, SqlValue } from '../column/value.ts';
-import { isInterval } from '../column/value.ts';
-import type { Dictionary, DictionaryVector, NumberVector, Vector } from '../column/vector.ts';
+import { type Interval, isInterval, type Nested, type SqlValue } from '../column/value.ts';
 import {
+  type Dictionary,
+  type DictionaryVector,
   dictionaryVector,
   isOfStrings,
+  type NumberVector,
   numberVector,
   TRUE,
   UNKNOWN,
+  type Vector,
   valueAt,
   valueVector,
 } from '../column/vector.ts';
@@ -20,12 +21,11 @@ import { encodeWtf8 } from '../column/wtf8.ts';
 import { dynamicKey } from '../function/dynamic.ts';
 import { compareAmounts, totalUs } from '../function/time/interval.ts';
 import { ByteIndex } from './byte-index.ts';
-import { canonicalNumber, canonicalValue, WIDE_NUMBER_MIN } from './canonical-number.ts';
-import { DictionaryMemo } from './dictionary-memo.ts';
 import {
   type DistinctValues,
   distinctValue,
   formOf,
+  fromPortable,
   NUMBER_FORM,
   OTHER_FORM,
   type OtherKey,
@@ -35,13 +35,13 @@ import {
   placeOf,
   refTo,
   TEXT_FORM,
+  toPortable,
   UUID_FORM,
 } from './distinct-values.ts';
 import { grownFloat64, grownInt32, NO_FLOAT64, NO_INT32 } from './growth.ts';
-import { KeyStrings } from './key-strings.ts';
-import { NumberIndex } from './number-index.ts';
-import { fromPortable, toPortable } from './portable-value.ts';
-import { SplitKeys } from './split-keys.ts';
+import { canonicalNumber, canonicalValue, NumberIndex, WIDE_NUMBER_MIN } from './number-index.ts';
+import { DictionaryMemo } from './number-reader.ts';
+import { KeyStrings, SplitKeys } from './split-keys.ts';
 import {
   bytesOfKey,
   NO_KEY,

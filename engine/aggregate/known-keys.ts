@@ -1,9 +1,7 @@
 import { must } from '../assert.ts';
-import { UUID_BYTES } from '../column/packed-digits.ts';
+import { UUID_BYTES } from '../column/packed-numbers.ts';
 import type { Dictionary, DictionaryVector, NumberVector, Vector } from '../column/vector.ts';
 import { ByteIndex } from './byte-index.ts';
-import { WIDE_NUMBER_MIN } from './canonical-number.ts';
-import { DictionaryMemo } from './dictionary-memo.ts';
 import {
   type DistinctValues,
   formOf,
@@ -13,8 +11,9 @@ import {
   TEXT_FORM,
   UUID_FORM,
 } from './distinct-values.ts';
-import { gathered } from './gathered-entries.ts';
-import { NumberIndex } from './number-index.ts';
+import { NumberIndex, WIDE_NUMBER_MIN } from './number-index.ts';
+import { DictionaryMemo } from './number-reader.ts';
+import { gathered } from './split-keys.ts';
 import { ANY_PART, bytesOfKey, KeyForms, NO_KEY, NO_PART, TextPatterns } from './text-patterns.ts';
 
 const ABSENT = -1;

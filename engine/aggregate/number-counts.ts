@@ -1,20 +1,12 @@
 import { EXACT_QUANTILE_VALUES_MAX } from '../limits.ts';
-import { orderNumbers } from './canonical-number.ts';
-import type { GroupedCounts } from './count-table.ts';
-import { CountTable } from './count-table.ts';
-import { comesInRuns } from './group-runs.ts';
-import type { GroupedNumbers } from './grouped-numbers.ts';
+import { comesInRuns, type RunTally } from './chunk-runs.ts';
+import type { GroupedNumbers } from './exact-sums.ts';
 import { grownFloat64, grownInt32, NO_FLOAT64, NO_INT32 } from './growth.ts';
-import type { HistogramsPartial } from './histograms.ts';
-import { Histograms } from './histograms.ts';
-import { HISTOGRAM_VALUES_MAX } from './integer-counts.ts';
-import type { LooseIntegers } from './integer-log.ts';
-import { QuantileDigest } from './quantile-digest.ts';
-import type { SortedCounts } from './quantile-ranks.ts';
-import type { RunTally } from './run-tally.ts';
-import type { ValueCountsPartial } from './value-counts.ts';
-import { ValueCounts } from './value-counts.ts';
-import { mergedValues, type WeightedValues } from './weighted-values.ts';
+import { Histograms, type HistogramsPartial } from './histograms.ts';
+import { HISTOGRAM_VALUES_MAX, type LooseIntegers } from './integer-log.ts';
+import { hashDouble, mixBits, orderNumbers } from './number-index.ts';
+import { mergedValues, QuantileDigest, type WeightedValues } from './quantile-digest.ts';
+import { type SortedCounts, ValueCounts, type ValueCountsPartial } from './quantile-ranks.ts';
 
 /** What `#distinct` says of a group whose further values go to its digest. */
 const OVERFULL = EXACT_QUANTILE_VALUES_MAX + 1;
@@ -316,3 +308,108 @@ function digestedEnd({ groups, count, values, nulls }: GroupedNumbers, start: nu
   }
   return row;
 }
+
+const ABSENT = -1;
+const SLOTS_MIN = 64;
+
+/** Values per group, ascending: those of group `g` are entries [starts[g], starts[g + 1]). */
+type GroupedCounts = {
+  readonly starts: Int32Array;
+  readonly values: Float64Array;
+  readonly counts: Float64Array;
+};
+
+/** A slot is three doubles side by side, mostly in one cache line: group, value, count. */
+const SLOT_WIDTH = 3;
+
+/**
+ * How often each double (never NaN) came in each group: one hash table for all groups, open
+ * addressing with linear probing over one typed array, at most half full. 0 and -0 are one value.
+ */
+class CountTable {
+  #slots = NO_SLOTS;
+  #slotCount = SLOTS_MIN;
+  #size = 0;
+
+  get isEmpty(): boolean {
+    return this.#size === 0;
+  }
+
+  /** Adds to a value's count. A value that is not there yet is added only if `isNewAllowed`. */
+  add(group: number, value: number, count: number, isNewAllowed: boolean): CountTableAnswer {
+    const at = this.#find(group, value);
+    let slots = this.#slots;
+    if (slots[at] !== ABSENT) {
+      slots[at + 2]! += count;
+      return 'there';
+    }
+    if (!isNewAllowed) return 'refused';
+    if (slots === NO_SLOTS) slots = this.#slots = emptySlots(SLOTS_MIN);
+    slots[at] = group;
+    slots[at + 1] = value + 0; // 0 for -0.
+    slots[at + 2] = count;
+    if (2 * ++this.#size >= this.#slotCount) this.#grow();
+    return 'added';
+  }
+
+  /** All counts, by group and value, for groups [0, groupCount). */
+  grouped(groupCount: number): GroupedCounts {
+    const slots = this.#slots;
+    const starts = new Int32Array(groupCount + 1);
+    if (slots === NO_SLOTS) return { starts, values: NO_FLOAT64, counts: NO_FLOAT64 };
+    for (let at = 0; at < slots.length; at += SLOT_WIDTH) {
+      if (slots[at] !== ABSENT) starts[slots[at]! + 1]!++;
+    }
+    for (let group = 0; group < groupCount; group++) starts[group + 1]! += starts[group]!;
+    const values = new Float64Array(this.#size);
+    const counts = new Float64Array(this.#size);
+    const ends = starts.slice(0, groupCount);
+    for (let at = 0; at < slots.length; at += SLOT_WIDTH) {
+      if (slots[at] !== ABSENT) values[ends[slots[at]!]!++] = slots[at + 1]!;
+    }
+    for (let group = 0; group < groupCount; group++) {
+      const start = starts[group]!;
+      const end = starts[group + 1]!;
+      if (end - start > 1) values.subarray(start, end).sort();
+      // Sorting numbers alone and finding their counts again beats sorting pairs.
+      for (let entry = start; entry < end; entry++) {
+        counts[entry] = slots[this.#find(group, values[entry]!) + 2]!;
+      }
+    }
+    return { starts, values, counts };
+  }
+
+  /** Where the value's slot begins, or that of the empty slot where it would go. */
+  #find(group: number, value: number): number {
+    const slots = this.#slots;
+    const mask = this.#slotCount - 1;
+    let slot = mixBits(hashDouble(value) ^ Math.imul(group, 0x9e3779b1)) & mask;
+    for (;;) {
+      const at = slot * SLOT_WIDTH;
+      if (slots[at] === ABSENT || (slots[at + 1] === value && slots[at] === group)) return at;
+      slot = (slot + 1) & mask;
+    }
+  }
+
+  #grow(): void {
+    const old = this.#slots;
+    this.#slotCount *= 2;
+    this.#slots = emptySlots(this.#slotCount);
+    for (let from = 0; from < old.length; from += SLOT_WIDTH) {
+      if (old[from] === ABSENT) continue;
+      const at = this.#find(old[from]!, old[from + 1]!);
+      this.#slots[at] = old[from]!;
+      this.#slots[at + 1] = old[from + 1]!;
+      this.#slots[at + 2] = old[from + 2]!;
+    }
+  }
+}
+
+type CountTableAnswer = 'there' | 'added' | 'refused';
+
+function emptySlots(count: number): Float64Array {
+  return new Float64Array(count * SLOT_WIDTH).fill(ABSENT);
+}
+
+/** What all tables begin as; the first value makes one of its own. */
+const NO_SLOTS = emptySlots(SLOTS_MIN);

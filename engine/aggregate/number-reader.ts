@@ -1,12 +1,17 @@
 import { carvedFloat64, carvedUint8 } from '../column/carved-arrays.ts';
+import { findingsGeneration } from '../column/findings.ts';
 import type { SqlValue } from '../column/value.ts';
-import type { Dictionary, DictionaryVector, NumberVector, Vector } from '../column/vector.ts';
-import { numberVector } from '../column/vector.ts';
-import { DictionaryMemo } from './dictionary-memo.ts';
+import {
+  type Dictionary,
+  type DictionaryVector,
+  type NumberVector,
+  numberVector,
+  type Vector,
+} from '../column/vector.ts';
 import { NO_FLOAT64, NO_UINT8 } from './growth.ts';
 
 /** Values of one dictionary by code, each read once, when first needed. */
-export type CodeValues = {
+type CodeValues = {
   readonly dictionary: Dictionary;
   /** UNREAD, NUMBER or OTHER per code. */
   readonly kinds: Uint8Array;
@@ -101,5 +106,36 @@ export class NumberReader {
     if (this.#values.length >= count) return;
     this.#values = carvedFloat64(count);
     this.#nulls = carvedUint8(count);
+  }
+}
+
+/**
+ * Values derived from dictionaries, by the identity of the dictionary. It keeps no dictionary alive: prepared plans, and
+ * the expressions in them, live longer than the segments they read.
+ */
+export class DictionaryMemo<T> {
+  readonly #make: (dictionary: Dictionary) => T;
+  /** Created with the first dictionary: most expressions never meet one. */
+  #known: WeakMap<Dictionary, { readonly value: T }> | undefined;
+  #generation = findingsGeneration();
+
+  constructor(make: (dictionary: Dictionary) => T) {
+    this.#make = make;
+  }
+
+  get(dictionary: Dictionary): T {
+    if (this.#generation !== findingsGeneration()) this.#forget();
+    this.#known ??= new WeakMap();
+    let known = this.#known.get(dictionary);
+    if (known === undefined) {
+      known = { value: this.#make(dictionary) };
+      this.#known.set(dictionary, known);
+    }
+    return known.value;
+  }
+
+  #forget(): void {
+    this.#generation = findingsGeneration();
+    this.#known = undefined;
   }
 }

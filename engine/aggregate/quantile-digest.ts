@@ -1,12 +1,4 @@
-import { DoubleHistogram } from './double-histogram.ts';
-import { sortDoubles } from './sort-doubles.ts';
-import {
-  mergedValues,
-  thinnedValues,
-  thinnedWeights,
-  totalWeight,
-  type WeightedValues,
-} from './weighted-values.ts';
+import { orderedBits, sortDoubles, wordsOf } from './sort-numbers.ts';
 
 /**
  * Greatest share of the values that one of them may stand for, reached in the middle. Ranks are off by half of
@@ -160,4 +152,277 @@ function levelOf(list: WeightedValues): number {
   let level = 0;
   for (let values = BUFFER_VALUES_MAX * LISTS_MAX; values <= total; values *= LISTS_MAX) level++;
   return level;
+}
+
+/** Of so many values one at each end is left out: there ranks are to be nearer than buckets are narrow. */
+const TAIL_PARTS = 128;
+
+/** A stretch is given buckets of its own number: so many stretches, whose table stays in the first-level cache. */
+const STRETCH_BITS_MAX = 11;
+
+/**
+ * Buckets that are aimed at. Each stretch has a power of two of them, so that there are up to twice as many: their counts
+ * stay in the second-level cache. A bucket has at most two of these parts of the values, and so is far from being full.
+ */
+const BUCKETS_AIMED = 32_768;
+
+/**
+ * How many of some doubles are near to one another: for a value one increment in place of sorting it. A
+ * bucket takes in values whose upper halves (sign, exponent and 20 bits of the fraction, turned so that they
+ * order as integers) are within some range, and keeps the first of them. How wide buckets are follows the
+ * values that the histogram was made for: all should have about as many.
+ *
+ * No bucket has more than `share` of all values counted, whatever values come; what would be more, and what lies outside
+ * of the range, is given back. So ranks are off by `share` at most, if each bucket's first value stands for all of it.
+ */
+export class DoubleHistogram {
+  readonly #share: number;
+  readonly #stretches: Stretches;
+  readonly #counts: Int32Array;
+  readonly #firsts: Float64Array;
+  #total = 0;
+
+  private constructor(stretches: Stretches, share: number) {
+    this.#share = share;
+    this.#stretches = stretches;
+    this.#counts = new Int32Array(stretches.bucketCount);
+    this.#firsts = new Float64Array(stretches.bucketCount);
+  }
+
+  /**
+   * One that has counted `sorted`, none of them NaN; `undefined` if it would count less than half of them. The others are
+   * in `rest`, the first `restCount`, among them at least one that is less, and one that is greater, than all counted.
+   */
+  static of(
+    sorted: Float64Array,
+    share: number,
+    rest: Float64Array,
+  ): { readonly histogram: DoubleHistogram; readonly restCount: number } | undefined {
+    const stretches = stretchesOf(sorted);
+    if (stretches === undefined) return undefined;
+    const histogram = new DoubleHistogram(stretches, share);
+    const half = sorted.length >> 1;
+    const restCount = histogram.#add(sorted, Math.floor(share * half), rest);
+    return restCount > half ? undefined : { histogram, restCount };
+  }
+
+  /** Counts what it can; the others are in `rest`, which may be `values`, afterwards: how many. */
+  add(values: Float64Array, rest: Float64Array): number {
+    return this.#add(values, Math.floor(this.#share * this.#total), rest);
+  }
+
+  #add(values: Float64Array, countMax: number, rest: Float64Array): number {
+    const restCount = countEach(values, this.#stretches, {
+      counts: this.#counts,
+      countMax,
+      firsts: this.#firsts,
+      rest,
+    });
+    this.#total += values.length - restCount;
+    return restCount;
+  }
+
+  /** Of each bucket the first value, for all of it. */
+  values(): WeightedValues {
+    const values = new Float64Array(this.#counts.length);
+    const weights = new Float64Array(this.#counts.length);
+    let length = 0;
+    for (let bucket = 0; bucket < this.#counts.length; bucket++) {
+      if (this.#counts[bucket] === 0) continue;
+      values[length] = this.#firsts[bucket]!;
+      weights[length++] = this.#counts[bucket]!;
+    }
+    return { values: values.subarray(0, length), weights: weights.subarray(0, length) };
+  }
+}
+
+/**
+ * Which bucket a value is in. Its key is the upper half of its bits, ordered, less `least`; the difference may wrap
+ * around: as an unsigned integer it is right. What stands above the `lowBits` lowest bits of a key is the number of its
+ * stretch; of these bits the upper ones tell which of the stretch's buckets is meant.
+ */
+type Stretches = {
+  readonly least: number;
+  readonly lowBits: number;
+  /** By stretch: its first bucket, and in the lowest DOWN_BITS bits how many bits of a key it leaves out. */
+  readonly buckets: Int32Array;
+  readonly bucketCount: number;
+};
+
+const DOWN_BITS = 5;
+
+/** `undefined` where all but the tails have too few keys for it. */
+function stretchesOf(sorted: Float64Array): Stretches | undefined {
+  const words = wordsOf(sorted);
+  const tail = Math.floor(sorted.length / TAIL_PARTS);
+  const least = orderedBits(words[2 * tail + 1]!) + 1;
+  const greatest = orderedBits(words[2 * (sorted.length - tail) - 1]!) - 1;
+  if (least > greatest) return undefined;
+  const keyCount = greatest - least + 1;
+  const lowBits = Math.max(0, 32 - Math.clz32(keyCount) - STRETCH_BITS_MAX);
+  // A stretch that would reach beyond the greatest is left out.
+  const valueCounts = new Int32Array(Math.floor(keyCount / 2 ** lowBits));
+  for (let index = 1; index < words.length; index += 2) {
+    const stretch = (orderedBits(words[index]!) - least) >>> lowBits;
+    if (stretch < valueCounts.length) valueCounts[stretch]!++;
+  }
+  let bucketCount = 0;
+  const buckets = valueCounts.map((count) => {
+    const wanted = Math.ceil((count * BUCKETS_AIMED) / sorted.length);
+    const bits = wanted <= 1 ? 0 : Math.min(lowBits, 32 - Math.clz32(wanted - 1));
+    const first = bucketCount;
+    bucketCount += 1 << bits;
+    return (first << DOWN_BITS) | (lowBits - bits);
+  });
+  return { least, lowBits, buckets, bucketCount };
+}
+
+type Counting = {
+  readonly counts: Int32Array;
+  readonly countMax: number;
+  readonly firsts: Float64Array;
+  readonly rest: Float64Array;
+};
+
+function countEach(
+  values: Float64Array,
+  { least, lowBits, buckets }: Stretches,
+  { counts, countMax, firsts, rest }: Counting,
+): number {
+  const words = wordsOf(values);
+  const lowMask = (1 << lowBits) - 1;
+  const { length } = values;
+  const stretchCount = buckets.length;
+  let restCount = 0;
+  for (let index = 0; index < length; index++) {
+    const key = (orderedBits(words[2 * index + 1]!) - least) | 0;
+    const stretch = key >>> lowBits;
+    if (stretch < stretchCount) {
+      const first = buckets[stretch]!;
+      // A shift looks at the lowest five bits alone, which are DOWN_BITS.
+      const bucket = (first >>> DOWN_BITS) + ((key & lowMask) >>> first);
+      const count = counts[bucket]!;
+      if (count < countMax) {
+        counts[bucket] = count + 1;
+        if (count === 0) firsts[bucket] = values[index]!;
+        continue;
+      }
+    }
+    rest[restCount++] = values[index]!;
+  }
+  return restCount;
+}
+
+/**
+ * Values, ascending, none of them NaN: `values[i]` is one that was met and stands for `weights[i]` of
+ * its neighbours, itself included. A value may stand there more than once.
+ */
+export type WeightedValues = {
+  readonly values: Float64Array;
+  readonly weights: Float64Array;
+};
+
+/** How many values they all stand for. */
+function totalWeight({ weights }: WeightedValues): number {
+  let total = 0;
+  for (let index = 0; index < weights.length; index++) total += weights[index]!;
+  return total;
+}
+
+/** All of them in one list. */
+export function mergedValues(lists: readonly WeightedValues[]): WeightedValues {
+  const waiting = lists.filter(({ values }) => values.length > 0);
+  if (waiting.length === 0) return { values: new Float64Array(0), weights: new Float64Array(0) };
+  // The oldest two first, so that each value is moved about log2(lists) times.
+  for (let first = 0; first + 1 < waiting.length; first += 2) {
+    waiting.push(mergedPair(waiting[first]!, waiting[first + 1]!));
+  }
+  return waiting.at(-1)!;
+}
+
+function mergedPair(left: WeightedValues, right: WeightedValues): WeightedValues {
+  const length = left.values.length + right.values.length;
+  const values = new Float64Array(length);
+  const weights = new Float64Array(length);
+  mergeInto({ values, weights }, left, right);
+  return { values, weights };
+}
+
+function mergeInto(to: WeightedValues, left: WeightedValues, right: WeightedValues): void {
+  const { values: leftValues, weights: leftWeights } = left;
+  const { values: rightValues, weights: rightWeights } = right;
+  const { values, weights } = to;
+  let leftIndex = 0;
+  let rightIndex = 0;
+  let at = 0;
+  while (leftIndex < leftValues.length && rightIndex < rightValues.length) {
+    if (leftValues[leftIndex]! <= rightValues[rightIndex]!) {
+      values[at] = leftValues[leftIndex]!;
+      weights[at++] = leftWeights[leftIndex++]!;
+    } else {
+      values[at] = rightValues[rightIndex]!;
+      weights[at++] = rightWeights[rightIndex++]!;
+    }
+  }
+  values.set(leftValues.subarray(leftIndex), at);
+  weights.set(leftWeights.subarray(leftIndex), at);
+  at += leftValues.length - leftIndex;
+  values.set(rightValues.subarray(rightIndex), at);
+  weights.set(rightWeights.subarray(rightIndex), at);
+}
+
+/**
+ * Fewer values for the same: each stands for neighbours of at most 4·`share`·q·(1 − q) of all weight, where
+ * q is the part of it below them, or for ever so many that are equal. It is the one in their middle, so that
+ * ranks are off by `share` / 2 at most, and by less the farther from the median. The least and the greatest
+ * value always stand for themselves alone and their equals.
+ */
+function thinnedWeights(list: WeightedValues, share: number): WeightedValues {
+  const { values, weights } = list;
+  const total = totalWeight(list);
+  const thin = {
+    values: new Float64Array(values.length),
+    weights: new Float64Array(values.length),
+  };
+  let count = 0;
+  for (let start = 0, below = 0; start < values.length; ) {
+    const weightMax = (4 * share * below * (total - below)) / total;
+    const first = values[start]!;
+    let weight = weights[start]!;
+    let end = start + 1;
+    while (end < values.length && (values[end] === first || weight + weights[end]! <= weightMax)) {
+      weight += weights[end++]!;
+    }
+    thin.values[count] = middleOf(list, start, weight);
+    thin.weights[count++] = weight;
+    below += weight;
+    start = end;
+  }
+  return { values: thin.values.slice(0, count), weights: thin.weights.slice(0, count) };
+}
+
+/** Of values from `start` on, which have `weight` together, the one that has half of it behind it. */
+function middleOf({ values, weights }: WeightedValues, start: number, weight: number): number {
+  let index = start;
+  for (let reached = weights[start]!; 2 * reached < weight; reached += weights[index]!) index++;
+  return values[index]!;
+}
+
+/** As `thinnedWeights`, of ascending values that count once each: looks at few of them. */
+function thinnedValues(sorted: Float64Array, share: number): WeightedValues {
+  const total = sorted.length;
+  const values: number[] = [];
+  const weights: number[] = [];
+  for (let start = 0; start < total; ) {
+    const weightMax = (4 * share * start * (total - start)) / total;
+    let end = Math.min(total, start + Math.max(1, Math.floor(weightMax)));
+    // Equal ones stay together.
+    if (sorted[end - 1] === sorted[start]) {
+      while (end < total && sorted[end] === sorted[start]) end++;
+    }
+    values.push(sorted[(start + end - 1) >> 1]!);
+    weights.push(end - start);
+    start = end;
+  }
+  return { values: Float64Array.from(values), weights: Float64Array.from(weights) };
 }

@@ -1,12 +1,11 @@
 import type { AggregateFunction } from './aggregate-function.ts';
-import { ANY_VALUE } from './any-value.ts';
 import { APPROX_COUNT_DISTINCT } from './approx-count-distinct.ts';
 import { APPROX_QUANTILES } from './approx-quantiles.ts';
 import { APPROX_TOP_COUNT, APPROX_TOP_SUM } from './approx-top.ts';
 import { BIT_AND, BIT_OR, BIT_XOR } from './bits.ts';
 import { ARRAY_AGG, ARRAY_CONCAT_AGG, STRING_AGG } from './collect.ts';
 import { COUNT, COUNTIF } from './count.ts';
-import { LOGICAL_AND, LOGICAL_OR, MAX, MIN } from './extreme.ts';
+import { ANY_VALUE, LOGICAL_AND, LOGICAL_OR, MAX, MIN } from './extreme.ts';
 import { COVARIANCES, VARIANCES } from './moments.ts';
 import { AVG, SUM } from './sum.ts';
 

@@ -1,10 +1,11 @@
 import { must } from '../assert.ts';
 import { NOT_COUNTED } from '../column/split-shape.ts';
+import type { SqlValue } from '../column/value.ts';
 import type { Dictionary, DictionaryVector, SplitBlock } from '../column/vector.ts';
-import { DictionaryMemo } from './dictionary-memo.ts';
-import { gathered } from './gathered-entries.ts';
-import { grownInt32 } from './growth.ts';
+import { distinctValue, type PlacedValues } from './distinct-values.ts';
+import { grownFloat64, grownInt32, NO_FLOAT64, NO_INT32 } from './growth.ts';
 import { NumberIndex } from './number-index.ts';
+import { DictionaryMemo } from './number-reader.ts';
 import { KeyForms, NO_KEY, type TextPatterns } from './text-patterns.ts';
 
 const ABSENT = -1;
@@ -155,5 +156,46 @@ class FewPartIds {
     this.#masks[shape] = holeCount === 0 ? 0 : 0xff;
     this.#size += holeCount === 0 ? 1 : 256;
     this.#ids = grownInt32(this.#ids, this.#size, ABSENT);
+  }
+}
+
+/** Room for what is gathered of the rows of a chunk whose strings are taken apart, to be made keys of together. */
+class GatheredEntries {
+  /** Where the parts of each row of the chunk begin. */
+  partStarts: Int32Array<ArrayBuffer> = NO_INT32;
+  /** Of the rows gathered their codes, where their parts begin, which rows they are, and their keys. */
+  codes: Int32Array<ArrayBuffer> = NO_INT32;
+  starts: Int32Array<ArrayBuffer> = NO_INT32;
+  rows: Int32Array<ArrayBuffer> = NO_INT32;
+  keys: Float64Array<ArrayBuffer> = NO_FLOAT64;
+
+  /** Makes room for chunks of so many rows. */
+  reserve(count: number): void {
+    this.partStarts = grownInt32(this.partStarts, count);
+    this.codes = grownInt32(this.codes, count);
+    this.starts = grownInt32(this.starts, count);
+    this.rows = grownInt32(this.rows, count);
+    this.keys = grownFloat64(this.keys, count);
+  }
+}
+
+/** One for all columns of a thread: nothing in it outlives the call that gathers. */
+export const gathered = new GatheredEntries();
+
+/** The strings among the keys of groups; their codes are the ids of the values. */
+export class KeyStrings implements Dictionary {
+  readonly isDistinct = true;
+  readonly #values: PlacedValues;
+  readonly #refs: Int32Array;
+  readonly size: number;
+
+  constructor(values: PlacedValues, refs: Int32Array) {
+    this.#values = values;
+    this.#refs = refs;
+    this.size = refs.length;
+  }
+
+  value(code: number): SqlValue {
+    return distinctValue(this.#values, this.#refs[code]!);
   }
 }

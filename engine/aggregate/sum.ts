@@ -1,8 +1,23 @@
-import type { SqlType } from '../column/type.ts';
-import { FLOAT64, INT64, NUMBER } from '../column/type.ts';
+import { carvedFloat64, carvedUint8 } from '../column/carved-arrays.ts';
+import { FLOAT64, INT64, NUMBER, type SqlType } from '../column/type.ts';
+import type { SqlValue } from '../column/value.ts';
+import { numberVector, type Vector, valueAt } from '../column/vector.ts';
+import { checkedInt64 } from '../function/number/int64.ts';
+import { QueryError } from '../query-error.ts';
 import type { AggregateFunction, AggregateState } from './aggregate-function.ts';
-import { FloatSumState } from './float-sum.ts';
-import { IntegerSumState } from './integer-sum.ts';
+import { type ChunkRuns, comesInRuns } from './chunk-runs.ts';
+import { type CodeSums, sumCodes } from './code-sums.ts';
+import { countPresent, countRunRows } from './count.ts';
+import {
+  ExactSums,
+  type ExactSumsPartial,
+  exactInteger,
+  exactSum,
+  type GroupedNumbers,
+  wholeOf,
+} from './exact-sums.ts';
+import { grownFloat64, grownUint8, NO_FLOAT64, NO_UINT8 } from './growth.ts';
+import { NumberReader } from './number-reader.ts';
 
 /**
  * SUM of INT64 is INT64 and fails beyond 64 bits; SUM of FLOAT64 is the exact sum rounded once and
@@ -55,4 +70,413 @@ function sumType(types: readonly SqlType[]): SqlType {
   const kind = types[0]?.kind;
   if (kind === 'NUMBER') return NUMBER;
   return kind === 'INT64' || kind === 'NULL' ? INT64 : FLOAT64;
+}
+
+type IntegerSumPartial = {
+  readonly sums: Float64Array;
+  readonly counts: Float64Array;
+  readonly wideGroups: readonly number[];
+  readonly wideSums: readonly bigint[];
+};
+
+/**
+ * Sum of INT64 per group, exact at any size. A group's sum is `#sums[group]`, an integer below 2^53
+ * in magnitude, plus `#wide.get(group)`, where there is one.
+ */
+class IntegerSumState implements AggregateState {
+  readonly #finish: 'sum' | 'avg';
+  readonly #reader = new NumberReader();
+  #sums: Float64Array<ArrayBuffer> = NO_FLOAT64;
+  /** Values that were not NULL. */
+  #counts: Float64Array<ArrayBuffer> = NO_FLOAT64;
+  readonly #wide = new Map<number, bigint>();
+
+  constructor(finish: 'sum' | 'avg') {
+    this.#finish = finish;
+  }
+
+  update(groups: Int32Array, count: number, groupCount: number, vectors: readonly Vector[]): void {
+    this.#reserve(groupCount);
+    const vector = vectors[0]!;
+    if (!comesInRuns(groups, count)) {
+      const coded = sumCodes(vector, groups, count, groupCount);
+      if (coded !== undefined) {
+        this.#addSums(coded);
+        return;
+      }
+    }
+    const numbers = this.#reader.read(vector, count);
+    if (numbers === undefined) {
+      for (let row = 0; row < count; row++) this.#addValue(groups[row]!, valueAt(vector, row));
+      return;
+    }
+    const { values, nulls } = numbers;
+    countPresent(this.#counts, groups, count, numbers);
+    const kernel = comesInRuns(groups, count) ? addIntegerRunsUntilMiss : addIntegersUntilMiss;
+    for (let row = 0; row < count; row++) {
+      row = kernel(this.#sums, { groups, count, values, nulls }, row);
+      if (row < count) this.#addWide(groups[row]!, BigInt(values[row]!));
+    }
+  }
+
+  updateRuns(runs: ChunkRuns, groupCount: number, vectors: readonly Vector[]): boolean {
+    const sums = runs.sums(vectors[0]!);
+    if (sums === undefined) return false;
+    this.#reserve(groupCount);
+    for (let run = 0; run < sums.length; run++) this.#addInteger(runs.groups[run]!, sums[run]!);
+    return countRunRows(this.#counts, runs);
+  }
+
+  combine(partial: unknown, groups: Int32Array, groupCount: number): void {
+    const theirs = partial as IntegerSumPartial; // By contract, what partial() of this class gave.
+    this.#reserve(groupCount);
+    for (let index = 0; index < theirs.sums.length; index++) {
+      const group = groups[index]!;
+      this.#addInteger(group, theirs.sums[index]!);
+      this.#counts[group]! += theirs.counts[index]!;
+    }
+    theirs.wideGroups.forEach((index, position) => {
+      this.#addWide(groups[index]!, theirs.wideSums[position]!);
+    });
+  }
+
+  partial(groupCount: number): IntegerSumPartial {
+    return {
+      sums: this.#sums.slice(0, groupCount),
+      counts: this.#counts.slice(0, groupCount),
+      wideGroups: [...this.#wide.keys()],
+      wideSums: [...this.#wide.values()],
+    };
+  }
+
+  finalize(group: number): SqlValue {
+    const count = this.#counts[group] ?? 0;
+    if (count === 0) return null;
+    const sum = this.#sums[group]!;
+    const wide = this.#wide.get(group);
+    if (this.#finish === 'avg') {
+      return (wide === undefined ? sum : Number(wide + BigInt(sum))) / count;
+    }
+    if (wide === undefined) return sum + 0;
+    const total = wide + BigInt(sum);
+    return checkedInt64(total, () => `the sum ${total}`);
+  }
+
+  #reserve(groupCount: number): void {
+    this.#sums = grownFloat64(this.#sums, groupCount);
+    this.#counts = grownFloat64(this.#counts, groupCount);
+  }
+
+  #addSums({ sums, counts }: CodeSums): void {
+    for (let group = 0; group < sums.length; group++) {
+      if (counts[group] === 0) continue;
+      this.#addInteger(group, sums[group]!);
+      this.#counts[group]! += counts[group]!;
+    }
+  }
+
+  #addInteger(group: number, value: number): void {
+    const sum = this.#sums[group]! + value;
+    // Rounding is monotone, so a rounded sum below 2^53 was below it, and therefore exact.
+    if (sum < INTEGER_MAX && sum > -INTEGER_MAX) this.#sums[group] = sum;
+    else this.#addWide(group, BigInt(value));
+  }
+
+  #addWide(group: number, value: bigint): void {
+    this.#wide.set(group, (this.#wide.get(group) ?? 0n) + value);
+  }
+
+  #addValue(group: number, value: SqlValue): void {
+    if (typeof value === 'number') this.#addInteger(group, value);
+    else if (typeof value === 'bigint') this.#addWide(group, value);
+    else return;
+    this.#counts[group]!++;
+  }
+}
+
+/** Bits of `#specials`: what a group has seen beside finite values. */
+const SAW_NAN = 1;
+const SAW_INFINITY = 2;
+const SAW_MINUS_INFINITY = 4;
+
+/** AVG divides in a range this many powers of two lower when the sum itself is beyond a double. */
+const AVG_SCALE = 64;
+
+/** So many bits of a larger integer are added at a time. */
+const PART_BITS = 48;
+
+type FloatSumPartial = {
+  readonly integers: Float64Array;
+  readonly counts: Float64Array;
+  readonly specials: Uint8Array;
+  readonly fractions: Uint8Array;
+  readonly exact: ExactSumsPartial | undefined;
+};
+
+/**
+ * Sum of FLOAT64 per group, or of NUMBER: the exact sum, rounded once. So it is the same to the bit however rows
+ * are ordered, split and combined. A group's sum is `#integers[group]`, an integer below 2^53 in
+ * magnitude that takes all integers while it can, plus its sum in `#exact`.
+ */
+class FloatSumState implements AggregateState {
+  readonly isCertain: boolean;
+  readonly #finish: 'sum' | 'avg';
+  readonly #reader = new NumberReader();
+  #integers: Float64Array<ArrayBuffer> = NO_FLOAT64;
+  /** Values that were not NULL. */
+  #counts: Float64Array<ArrayBuffer> = NO_FLOAT64;
+  #specials: Uint8Array<ArrayBuffer> = NO_UINT8;
+  readonly #exact = new ExactSums();
+  /** 1 for each group with a number that is not whole, if the others stay INT64. */
+  #fractions: Uint8Array<ArrayBuffer> = NO_UINT8;
+  readonly #keepsInteger: boolean;
+
+  /** `keepsInteger`: whether a sum of whole numbers is an INT64. */
+  constructor(finish: 'sum' | 'avg', keepsInteger = false) {
+    this.isCertain = finish === 'avg';
+    this.#finish = finish;
+    this.#keepsInteger = keepsInteger;
+  }
+
+  update(groups: Int32Array, count: number, groupCount: number, vectors: readonly Vector[]): void {
+    this.#reserve(groupCount);
+    const vector = vectors[0]!;
+    if (!comesInRuns(groups, count)) {
+      const coded = sumCodes(vector, groups, count, groupCount);
+      if (coded !== undefined) {
+        this.#addSums(coded);
+        return;
+      }
+    }
+    const numbers = this.#reader.read(vector, count);
+    if (numbers === undefined) {
+      this.#addValues(groups, count, vector);
+      return;
+    }
+    const { values, nulls } = numbers;
+    countPresent(this.#counts, groups, count, numbers);
+    this.#addNumbers({ groups, count, values, nulls });
+  }
+
+  updateRuns(runs: ChunkRuns, groupCount: number, vectors: readonly Vector[]): boolean {
+    const sums = runs.sums(vectors[0]!);
+    if (sums === undefined) return false;
+    this.#reserve(groupCount);
+    for (let run = 0; run < sums.length; run++) this.#addNumber(runs.groups[run]!, sums[run]!);
+    return countRunRows(this.#counts, runs);
+  }
+
+  combine(partial: unknown, groups: Int32Array, groupCount: number): void {
+    const theirs = partial as FloatSumPartial; // By contract, what partial() of this class gave.
+    this.#reserve(groupCount);
+    for (let index = 0; index < theirs.integers.length; index++) {
+      const group = groups[index]!;
+      this.#addNumber(group, theirs.integers[index]!);
+      this.#counts[group]! += theirs.counts[index]!;
+      this.#specials[group]! |= theirs.specials[index]!;
+      if (this.#keepsInteger) this.#fractions[group]! |= theirs.fractions[index]!;
+    }
+    if (theirs.exact !== undefined) {
+      this.#exact.combine(theirs.exact, groups, this.#integers.length);
+    }
+  }
+
+  partial(groupCount: number): FloatSumPartial {
+    return {
+      integers: this.#integers.slice(0, groupCount),
+      counts: this.#counts.slice(0, groupCount),
+      specials: this.#specials.slice(0, groupCount),
+      fractions: this.#fractions.slice(0, groupCount),
+      exact: this.#exact.partial(groupCount),
+    };
+  }
+
+  finalize(group: number): SqlValue {
+    const count = this.#counts[group] ?? 0;
+    if (count === 0) return null;
+    const special = specialSum(this.#specials[group]!);
+    if (special !== undefined) return special;
+    if (this.#keepsInteger && this.#fractions[group] === 0) return this.#integerSum(group);
+    // `+ 0` makes 0 of the -0 that cancelling may leave.
+    const sum = this.#sum(group, 0) + 0;
+    if (this.#finish === 'avg') {
+      if (Number.isFinite(sum)) return sum / count;
+      return (this.#sum(group, -AVG_SCALE) / count) * 2 ** AVG_SCALE;
+    }
+    if (Number.isFinite(sum)) return sum;
+    throw new QueryError(
+      'query_failed',
+      `SUM of FLOAT64 must lie within ±${Number.MAX_VALUE}; the sum of ${count} values is beyond`,
+    );
+  }
+
+  /** Where all values were integers, whose sums are exact as they are. */
+  finalizeAll(groups: Int32Array): Vector | undefined {
+    if (!this.#exact.isEmpty) return undefined;
+    const answers = carvedFloat64(groups.length);
+    const isAverage = this.#finish === 'avg';
+    let nulls: Uint8Array | undefined;
+    for (let index = 0; index < groups.length; index++) {
+      const group = groups[index]!;
+      const count = this.#counts[group] ?? 0;
+      if (count === 0) {
+        nulls ??= carvedUint8(groups.length);
+        nulls[index] = 1;
+      } else {
+        if (this.#specials[group] !== 0) return undefined;
+        const sum = this.#integers[group]! + 0;
+        answers[index] = isAverage ? sum / count : sum;
+      }
+    }
+    return numberVector(answers, groups.length, nulls);
+  }
+
+  #integerSum(group: number): SqlValue {
+    const sum = exactSum(exactInteger(this.#integers[group]!), this.#exact.exact(group));
+    const total = wholeOf(sum);
+    return checkedInt64(total, () => `the sum ${total}`);
+  }
+
+  /** The sum of all finite values times 2^`scale`, rounded once. */
+  #sum(group: number, scale: number): number {
+    if (this.#exact.isEmpty) return this.#integers[group]! * 2 ** scale;
+    this.#exact.add(group, this.#integers[group]!, this.#integers.length);
+    this.#integers[group] = 0;
+    return this.#exact.rounded(group, scale);
+  }
+
+  #reserve(groupCount: number): void {
+    this.#integers = grownFloat64(this.#integers, groupCount);
+    this.#counts = grownFloat64(this.#counts, groupCount);
+    this.#specials = grownUint8(this.#specials, groupCount);
+    if (this.#keepsInteger) this.#fractions = grownUint8(this.#fractions, groupCount);
+  }
+
+  #addSums({ sums, counts }: CodeSums): void {
+    for (let group = 0; group < sums.length; group++) {
+      if (counts[group] === 0) continue;
+      this.#addNumber(group, sums[group]!);
+      this.#counts[group]! += counts[group]!;
+    }
+  }
+
+  /** Adds plain sums of integers up to the first other value, and exact sums from there on. */
+  #addNumbers(numbers: GroupedNumbers): void {
+    const { groups, count, values } = numbers;
+    const kernel = comesInRuns(groups, count) ? addIntegerRunsUntilMiss : addIntegersUntilMiss;
+    let row = kernel(this.#integers, numbers, 0);
+    if (this.#keepsInteger) this.#noteFractions(numbers, row);
+    while (row < count) {
+      this.#addInexact(groups[row]!, values[row]!);
+      row = this.#exact.addUntilMiss(numbers, row + 1, this.#integers.length);
+    }
+  }
+
+  /** Numbers before `start` were whole. */
+  #noteFractions({ groups, count, values, nulls }: GroupedNumbers, start: number): void {
+    for (let row = start; row < count; row++) {
+      if (nulls?.[row] !== 1 && !Number.isSafeInteger(values[row]!)) {
+        this.#fractions[groups[row]!] = 1;
+      }
+    }
+  }
+
+  /** A bigint is an INT64 beyond 2^53. */
+  #addValues(groups: Int32Array, count: number, vector: Vector): void {
+    for (let row = 0; row < count; row++) {
+      const value = valueAt(vector, row);
+      if (typeof value === 'bigint') this.#addInteger(groups[row]!, value);
+      else if (typeof value === 'number') this.#addNumber(groups[row]!, value);
+      else continue;
+      this.#counts[groups[row]!]!++;
+    }
+  }
+
+  /** In parts that doubles hold. */
+  #addInteger(group: number, value: bigint): void {
+    let rest = value;
+    for (let unit = 1; rest !== 0n; unit *= 2 ** PART_BITS) {
+      const part = BigInt.asIntN(PART_BITS, rest);
+      this.#exact.add(group, Number(part) * unit, this.#integers.length);
+      rest = (rest - part) >> BigInt(PART_BITS);
+    }
+  }
+
+  #addNumber(group: number, value: number): void {
+    const sum = this.#integers[group]! + value;
+    // Rounding is monotone, so a rounded sum of integers below 2^53 was below it, and exact.
+    if (Number.isSafeInteger(value) && sum < INTEGER_MAX && sum > -INTEGER_MAX) {
+      this.#integers[group] = sum;
+    } else {
+      this.#addInexact(group, value);
+    }
+  }
+
+  #addInexact(group: number, value: number): void {
+    if (this.#keepsInteger && !Number.isSafeInteger(value)) this.#fractions[group] = 1;
+    if (Number.isFinite(value)) this.#exact.add(group, value, this.#integers.length);
+    else this.#specials[group]! |= specialBit(value);
+  }
+}
+
+function specialBit(value: number): number {
+  if (value === Number.POSITIVE_INFINITY) return SAW_INFINITY;
+  return value === Number.NEGATIVE_INFINITY ? SAW_MINUS_INFINITY : SAW_NAN;
+}
+
+/** The sum as IEEE 754 has it when there was a NaN or an infinity; `undefined` when there was none. */
+function specialSum(bits: number): number | undefined {
+  if (bits === 0) return undefined;
+  if (bits === SAW_INFINITY) return Number.POSITIVE_INFINITY;
+  return bits === SAW_MINUS_INFINITY ? Number.NEGATIVE_INFINITY : Number.NaN;
+}
+
+/** 2^53: doubles below it in magnitude hold every integer. */
+export const INTEGER_MAX = 2 ** 53;
+
+/**
+ * Adds integers to the sums of their groups, from row `start` on, as long as sums stay below 2^53
+ * in magnitude and are therefore exact. Gives the first row that was not added because its sum would
+ * not or because its value is no integer below 2^53 in magnitude, or `count`. NULLs are skipped.
+ *
+ * Rounding is monotone: a rounded sum of integers that is below 2^53 was so before rounding, and
+ * was not rounded.
+ */
+function addIntegersUntilMiss(sums: Float64Array, numbers: GroupedNumbers, start: number): number {
+  const { groups, count, values, nulls } = numbers;
+  for (let row = start; row < count; row++) {
+    if (nulls !== undefined && nulls[row] === 1) continue;
+    const value = values[row]!;
+    const sum = sums[groups[row]!]! + value;
+    if (!(sum < INTEGER_MAX && sum > -INTEGER_MAX && Number.isSafeInteger(value))) return row;
+    sums[groups[row]!] = sum;
+  }
+  return count;
+}
+
+/** The same for rows in runs of one group: the sum stays in a register. */
+function addIntegerRunsUntilMiss(
+  sums: Float64Array,
+  numbers: GroupedNumbers,
+  start: number,
+): number {
+  const { groups, count, values, nulls } = numbers;
+  if (start >= count) return count;
+  let group = groups[start]!;
+  let sum = sums[group]!;
+  let row = start;
+  for (; row < count; row++) {
+    if (groups[row] !== group) {
+      sums[group] = sum;
+      group = groups[row]!;
+      sum = sums[group]!;
+    }
+    if (nulls !== undefined && nulls[row] === 1) continue;
+    const value = values[row]!;
+    const next = sum + value;
+    if (!(next < INTEGER_MAX && next > -INTEGER_MAX && Number.isSafeInteger(value))) break;
+    sum = next;
+  }
+  sums[group] = sum;
+  return row;
 }

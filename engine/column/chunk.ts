@@ -1,6 +1,5 @@
 import { carvedInt32 } from './carved-arrays.ts';
-import type { Vector } from './vector.ts';
-import { takeVector } from './vector.ts';
+import { takeVector, type Vector } from './vector.ts';
 
 /**
  * Some rows as an operator sees them. Columns are dense and read on first use, so a filter that

@@ -1,6 +1,5 @@
 import type { Bounds } from './extract/slice-bytes.ts';
-import type { RowGroups, SegmentRows } from './merge-input.ts';
-import { mergeNames } from './merge-order.ts';
+import { mergeNames, type RowGroups, type SegmentRows } from './merge-input.ts';
 
 /** The rows of a part: those of each segment, none where `start` is `end`. */
 export type PartRows = readonly Bounds[];

@@ -1,10 +1,11 @@
 import { ByteTable, hashBytes } from './byte-table.ts';
-import type { JsonWriter } from './json-writer.ts';
-import type { ByteRange } from './slot-store.ts';
-import { IN_PATH, IN_QUERY } from './split-footer.ts';
+import type { JsonWriter } from './json-buffer.ts';
+import type { ByteRange } from './skeleton.ts';
 import {
   ANY,
   countedHoles,
+  IN_PATH,
+  IN_QUERY,
   isHole,
   isWhole,
   NOT_COUNTED,
@@ -12,8 +13,8 @@ import {
   PartReader,
   WORD,
 } from './split-shape.ts';
-import { SplitTexts } from './split-texts.ts';
-import type { StringEntries } from './string-entries.ts';
+import { SplitTexts } from './split-strings.ts';
+import type { StringEntries } from './string-footer.ts';
 import type { SplitBlock, StringBlock } from './vector.ts';
 import { decodeWtf8 } from './wtf8.ts';
 

@@ -1,6 +1,6 @@
-import { endOfNode } from './skeleton.ts';
 import {
   BIG_INTEGER,
+  endOfNode,
   FALSE_KIND,
   FLOAT,
   HUGE_NUMBER,

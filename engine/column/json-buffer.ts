@@ -1,13 +1,13 @@
 import { assert } from '../assert.ts';
-import type { JsonWriter } from './json-writer.ts';
 import {
   ASCII_COPY_SIZE,
+  isSurrogateAt,
   mayNeedEscape,
+  threeByteUnit,
   type ViewedBytes,
   viewed,
   WORD_SIZE,
-} from './viewed-bytes.ts';
-import { isSurrogateAt, threeByteUnit } from './wtf8.ts';
+} from './wtf8.ts';
 
 const CAPACITY_MIN = 1024;
 /** An empty buffer holds no more: a few large answers are no reason to keep their memory. */
@@ -355,4 +355,18 @@ function writeEscape(bytes: Uint8Array, size: number, unit: number): number {
     bytes[size + 2 + digit] = HEX_DIGITS.charCodeAt((unit >> (12 - 4 * digit)) & 15);
   }
   return size + 6;
+}
+
+/** Where JSON is written to, as UTF-8 bytes in one growing buffer. */
+export interface JsonWriter {
+  /** ASCII that needs no escaping: punctuation, digits, literals. */
+  raw(text: string): void;
+  /** UTF-8 that is JSON already. */
+  rawBytes(bytes: Uint8Array, start: number, end: number): void;
+  /** A string, quoted and escaped. A lone surrogate becomes its `\uXXXX` escape. */
+  string(text: string): void;
+  /** A string given as UTF-8 (a lone surrogate as its three bytes), quoted and escaped. */
+  stringBytes(bytes: Uint8Array, start: number, end: number): void;
+  /** Bytes written so far. */
+  readonly size: number;
 }

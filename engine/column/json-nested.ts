@@ -1,3 +1,4 @@
+import type { JsonWriter } from './json-buffer.ts';
 import {
   endOfString,
   endOfValue,
@@ -5,8 +6,8 @@ import {
   MAP_START,
   skipSpace,
   writeJsonText,
-} from './json-text.ts';
-import type { JsonWriter } from './json-writer.ts';
+} from './json-template.ts';
+import { isElement, type SqlType } from './type.ts';
 import type { Nested, SqlValue } from './value.ts';
 import { decodeWtf8 } from './wtf8.ts';
 
@@ -140,4 +141,54 @@ function readString(bytes: Uint8Array, start: number, end: number): string {
   const hasEscape = bytes.subarray(start, end).includes(0x5c);
   if (!hasEscape) return decodeWtf8(bytes, start + 1, end - 1);
   return JSON.parse(decodeWtf8(bytes, start, end)) as string;
+}
+
+/**
+ * The record or list as JSON text, each map that is a field's value as a one-element list, as in
+ * answers; the record itself as an object.
+ */
+export function nestedText(nested: Nested): string {
+  const out = new JsonText();
+  nested.writeJson(out);
+  return out.text();
+}
+
+/** The same as an answer shows a value of the type: a record that was not taken out of a list as a list of one. */
+export function shownText(nested: Nested, type: SqlType): string {
+  const text = nestedText(nested);
+  return nested.isList || isElement(type) ? text : `[${text}]`;
+}
+
+/** Gathers JSON as a string, for functions that compute with it. */
+class JsonText implements JsonWriter {
+  readonly #pieces: string[] = [];
+  #size = 0;
+
+  raw(text: string): void {
+    this.#pieces.push(text);
+    this.#size += text.length;
+  }
+
+  rawBytes(bytes: Uint8Array, start: number, end: number): void {
+    this.#pieces.push(decodeWtf8(bytes, start, end));
+    this.#size += end - start;
+  }
+
+  string(text: string): void {
+    const quoted = JSON.stringify(text);
+    this.#pieces.push(quoted);
+    this.#size += Buffer.byteLength(quoted);
+  }
+
+  stringBytes(bytes: Uint8Array, start: number, end: number): void {
+    this.string(decodeWtf8(bytes, start, end));
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  text(): string {
+    return this.#pieces.join('');
+  }
 }

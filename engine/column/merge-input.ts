@@ -1,10 +1,31 @@
-import { ENTRY_ALIGNMENT } from './extract/positions-extract.ts';
+import { must } from '../assert.ts';
 import { type RowColumns, SegmentExtract } from './extract/segment-extract.ts';
 import type { Bounds, ReadSlice } from './extract/slice-bytes.ts';
+import { ENTRY_ALIGNMENT } from './extract/values-extract.ts';
+import { RESIDUAL_COLUMN } from './leaf-plan.ts';
 import { type NumbersFooter, NumberValues } from './number-values.ts';
-import { readFooter, type SealedFooter } from './sealed-layout.ts';
+import { openPositions, type PositionsFooter } from './positions.ts';
+import {
+  type LeafFooter,
+  readFooter,
+  type SealedColumnName,
+  type SealedFooter,
+} from './sealed-layout.ts';
+import { openSlotPlaces, SealedSlotStore } from './sealed-slot-store.ts';
 import type { SegmentImage } from './segment-image.ts';
+import type { SkeletonTable } from './skeleton-table.ts';
 import { SliceSource } from './slice.ts';
+import type { StringEntries } from './string-footer.ts';
+import type { StringTable } from './string-table.ts';
+import { StringValues } from './string-values.ts';
+import {
+  KIND_HAS_SLOT,
+  KIND_MASK,
+  NODE_HEADER_SIZE,
+  NULL_KIND,
+  RECORD,
+  RECORD_LIST,
+} from './token.ts';
 import type { StringBlock } from './vector.ts';
 
 /** Which rows of a segment are of which project. */
@@ -120,4 +141,318 @@ function groupsWithin(groups: RowGroups, { start, end }: Bounds, first: number):
     names: { count, bytes: names.bytes, offsets },
     groupStarts: starts,
   };
+}
+
+/** The rows of one sealed segment to be merged, as their order needs them. */
+type OrderedRows = RowGroups & {
+  readonly timestampsUs: Float64Array;
+  readonly arrivals: Float64Array;
+};
+
+/** Which row of which segment each merged row is. */
+export type MergeOrder = {
+  readonly rowCount: number;
+  readonly segments: Uint16Array;
+  readonly rows: Int32Array;
+  readonly hasNone: boolean;
+  readonly hasMixed: boolean;
+  /** Where each project key is: an index among the names of a segment that has it. */
+  readonly names: readonly { readonly segment: number; readonly name: number }[];
+  /** First merged row of each group, and the end. */
+  readonly groupStarts: Uint32Array;
+};
+
+/** A stretch of rows of one segment, in the order of (timestamp, arrival). */
+type Run = { readonly segment: number; row: number; readonly end: number };
+
+/** The rows of all segments by (project key, timestamp, arrival). */
+export function mergeOrder(inputs: readonly OrderedRows[]): MergeOrder {
+  const rowCount = inputs.reduce((sum, input) => sum + rowCountOf(input), 0);
+  const order = { segments: new Uint16Array(rowCount), rows: new Int32Array(rowCount) };
+  const groupStarts: number[] = [];
+  let end = 0;
+  const append = (runs: Run[]): void => {
+    if (runs.length === 0) return;
+    groupStarts.push(end);
+    end = mergeRuns(inputs, runs, order, end);
+  };
+  const ends = (isMixed: boolean): Run[] =>
+    inputs.flatMap((input, segment) => {
+      if (isMixed ? !input.hasMixed : !input.hasNone) return [];
+      return [runOf(input, segment, isMixed ? input.groupStarts.length - 2 : 0)];
+    });
+  append(ends(false));
+  const names = mergeNames(inputs);
+  for (const holders of names) {
+    append(
+      holders.map(({ segment, name }) => {
+        const input = inputs[segment]!;
+        return runOf(input, segment, name + (input.hasNone ? 1 : 0));
+      }),
+    );
+  }
+  append(ends(true));
+  groupStarts.push(end);
+  return {
+    ...order,
+    rowCount,
+    hasNone: inputs.some((input) => input.hasNone),
+    hasMixed: inputs.some((input) => input.hasMixed),
+    names: names.map((holders) => holders[0]!),
+    groupStarts: Uint32Array.from(groupStarts),
+  };
+}
+
+/** Rows of all groups. */
+function rowCountOf({ groupStarts }: RowGroups): number {
+  return groupStarts.at(-1)! - groupStarts[0]!;
+}
+
+function runOf({ groupStarts }: OrderedRows, segment: number, group: number): Run {
+  return { segment, row: groupStarts[group]!, end: groupStarts[group + 1]! };
+}
+
+type Holder = { readonly segment: number; readonly name: number };
+
+/** The project keys of all segments in the order of their bytes, each with the segments that have it. */
+export function mergeNames(inputs: readonly RowGroups[]): Holder[][] {
+  const bytesOf = ({ segment, name }: Holder): Uint8Array => {
+    const { bytes, offsets } = inputs[segment]!.names;
+    return bytes.subarray(offsets[name]!, offsets[name + 1]!);
+  };
+  const all = inputs.flatMap(({ names }, segment) =>
+    Array.from({ length: names.count }, (_, name): Holder => ({ segment, name })),
+  );
+  all.sort(
+    (left, right) => Buffer.compare(bytesOf(left), bytesOf(right)) || left.segment - right.segment,
+  );
+  const merged: Holder[][] = [];
+  for (const holder of all) {
+    const last = merged.at(-1);
+    if (last !== undefined && Buffer.compare(bytesOf(last[0]!), bytesOf(holder)) === 0) {
+      last.push(holder);
+    } else {
+      merged.push([holder]);
+    }
+  }
+  return merged;
+}
+
+/**
+ * Writes the rows of the runs in order from `start` on; gives the end. The run with the least row is
+ * followed as long as it stays below the next: segments are mostly of different times, so that a step
+ * costs one comparison, not one for each run.
+ */
+function mergeRuns(
+  inputs: readonly OrderedRows[],
+  runs: Run[],
+  order: { readonly segments: Uint16Array; readonly rows: Int32Array },
+  start: number,
+): number {
+  const isBefore = (left: Run, right: Run): boolean => {
+    const leftInput = inputs[left.segment]!;
+    const rightInput = inputs[right.segment]!;
+    const leftUs = leftInput.timestampsUs[left.row]!;
+    const rightUs = rightInput.timestampsUs[right.row]!;
+    if (leftUs !== rightUs) return leftUs < rightUs;
+    return leftInput.arrivals[left.row]! < rightInput.arrivals[right.row]!;
+  };
+  let to = start;
+  let open = runs;
+  while (open.length > 0) {
+    let first = open[0]!;
+    let second: Run | undefined;
+    for (const run of open) {
+      if (run === first) continue;
+      if (isBefore(run, first)) {
+        second = first;
+        first = run;
+      } else if (second === undefined || isBefore(run, second)) second = run;
+    }
+    do {
+      order.segments[to] = first.segment;
+      order.rows[to++] = first.row++;
+    } while (first.row < first.end && (second === undefined || isBefore(first, second)));
+    if (first.row === first.end) open = open.filter((run) => run !== first);
+  }
+  return to;
+}
+
+/** One of the sealed segments that are merged. */
+export class MergeSource {
+  readonly columns: RowColumns;
+  readonly slices: SliceSource;
+  readonly order: OrderedRows;
+  /** Skeleton of each row, as the segment numbers them. */
+  readonly rowSkeletons: Int32Array;
+  /** The merged number of each of its skeletons. */
+  readonly skeletons: Int32Array;
+  /** Values by row and place, whatever column they are in. */
+  readonly store: SealedSlotStore;
+  readonly #rowCount: number;
+  readonly #slotStarts: Uint32Array;
+  readonly #slotColumns: Uint16Array;
+  /** Columns that are not to be read. */
+  readonly #lost: ReadonlySet<SealedColumnName>;
+  /** For each skeleton with slots of lost columns: the slots that are left. */
+  readonly #leftSlots = new Map<number, Int32Array>();
+  /** From `leafKey` to the leaf column, of those that are to be read; and back. */
+  readonly #leaves = new Map<string, number>();
+  readonly #leafKeys: readonly string[];
+  readonly #entries: (StringEntries | undefined)[] = [];
+
+  /** Interns keys and skeletons of the segment in the tables of the merged one. */
+  constructor(
+    { groups, rowCount, columns, slices }: MergeInput,
+    lost: ReadonlySet<SealedColumnName>,
+    tables: { readonly keys: StringTable; readonly skeletons: SkeletonTable },
+  ) {
+    this.columns = columns;
+    this.slices = slices;
+    this.#rowCount = rowCount;
+    this.#lost = lost;
+    const rows = identity(rowCount);
+    this.order = {
+      ...groups,
+      timestampsUs: new NumberValues(slices, columns.timestampsUs).gather(rows, rowCount),
+      arrivals: new NumberValues(slices, columns.arrivals).gather(rows, rowCount),
+    };
+    const rowSkeletons = new NumberValues(slices, columns.rowSkeletons);
+    this.rowSkeletons = rowSkeletons.gatherIntegers(rows, rowCount);
+    this.store = new SealedSlotStore(slices, columns, openSlotPlaces(slices, columns.skeletons));
+    this.#slotStarts = slices.unsigned32(columns.skeletons.slotStarts);
+    this.#slotColumns = slices.unsigned16(columns.skeletons.slotColumns);
+    const keyCodes = internKeys(columns, slices, tables.keys);
+    this.skeletons = this.#internSkeletons(keyCodes, tables.skeletons);
+    this.#leafKeys = columns.leaves.map(({ path, leafClass }) => {
+      return leafKey({ path: path.map((key) => keyCodes[key]!), leafClass });
+    });
+    this.#leafKeys.forEach((key, column) => {
+      if (!lost.has(column)) this.#leaves.set(key, column);
+    });
+  }
+
+  isLost(column: SealedColumnName): boolean {
+    return this.#lost.has(column);
+  }
+
+  /** The column of a leaf, by `leafKey`; `undefined` when there is none, or no row has a string in it. */
+  findLeaf(key: string): LeafFooter | undefined {
+    const column = this.#leaves.get(key);
+    const leaf = column === undefined ? undefined : this.columns.leaves[column];
+    return leaf?.strings?.entryCount === 0 ? undefined : leaf;
+  }
+
+  /** The `leafKey` of a leaf column. */
+  keyOfLeaf(column: number): string {
+    return this.#leafKeys[column]!;
+  }
+
+  /** The strings of a column. */
+  strings(footer: NonNullable<LeafFooter['strings']>): StringValues {
+    return new StringValues(this.slices, footer, (column) => {
+      const whole = must(this.columns.leaves[column]?.strings);
+      const entries = this.#entries[column] ?? this.strings(whole).entries;
+      this.#entries[column] = entries;
+      return entries;
+    });
+  }
+
+  /** First position of each row in a column, and the end. */
+  firstPositions(positions: PositionsFooter): Int32Array {
+    const rowCount = this.#rowCount;
+    if (positions.kind !== 'sparse') {
+      const rows = identity(rowCount + 1);
+      return openPositions(this.slices, positions).locate(rows, rowCount + 1);
+    }
+    const valueRows = this.slices.unsigned32(positions.rows);
+    const first = new Int32Array(rowCount + 1);
+    let position = 0;
+    for (let row = 0; row <= rowCount; row++) {
+      while (position < valueRows.length && valueRows[position]! < row) position++;
+      first[row] = position;
+    }
+    return first;
+  }
+
+  /** The place of slot `slot` of the merged form of a row's skeleton, as this segment counts them. */
+  place(row: number, slot: number): number {
+    const skeleton = this.rowSkeletons[row]!;
+    return this.#slotStarts[skeleton]! + (this.#leftSlots.get(skeleton)?.[slot] ?? slot);
+  }
+
+  #internSkeletons(keyCodes: Int32Array, table: SkeletonTable): Int32Array {
+    const { skeletons } = this.columns;
+    const tokens = this.slices.integers(skeletons.tokens);
+    const starts = this.slices.unsigned32(skeletons.starts);
+    const keyOf = (key: number): number => keyCodes[key]!;
+    return Int32Array.from({ length: starts.length - 1 }, (_, skeleton) => {
+      const own = this.#withoutLost(
+        tokens.subarray(starts[skeleton], starts[skeleton + 1]),
+        skeleton,
+      );
+      return table.intern(own, 0, own.length, keyOf);
+    });
+  }
+
+  /** Tokens with NULL in place of the values that are lost. */
+  #withoutLost(tokens: Int32Array, skeleton: number): Int32Array {
+    if (this.#lost.size === 0) return tokens;
+    const firstPlace = this.#slotStarts[skeleton]!;
+    const slots = Array.from({ length: this.#slotStarts[skeleton + 1]! - firstPlace }, (_, i) => i);
+    const left = slots.filter((slot) => {
+      const column = this.#slotColumns[firstPlace + slot]!;
+      return !this.#lost.has(column === RESIDUAL_COLUMN ? 'residual' : column);
+    });
+    if (left.length === slots.length) return tokens;
+    this.#leftSlots.set(skeleton, Int32Array.from(left));
+    const leftSlots = new Set(left);
+    const changed = tokens.slice();
+    let slot = 0;
+    const visit = (node: number): { end: number; slotCount: number } => {
+      const kind = changed[node]! & KIND_MASK;
+      if (kind !== RECORD && kind !== RECORD_LIST) {
+        if (!KIND_HAS_SLOT[kind]) return { end: node + 1, slotCount: 0 };
+        if (leftSlots.has(slot++)) return { end: node + 1, slotCount: 1 };
+        changed[node] = (changed[node]! & ~KIND_MASK) | NULL_KIND;
+        return { end: node + 1, slotCount: 0 };
+      }
+      const end = node + NODE_HEADER_SIZE + changed[node + 1]!;
+      let slotCount = 0;
+      // Recursion is bounded by RECORD_DEPTH_MAX: deeper records are no tokens.
+      for (let at = node + NODE_HEADER_SIZE; at < end; ) {
+        const child = visit(at);
+        slotCount += child.slotCount;
+        at = child.end;
+      }
+      changed[node + 2] = slotCount;
+      return { end, slotCount };
+    };
+    visit(0);
+    return changed;
+  }
+}
+
+/** One text for each leaf: its class and its path in merged key codes. */
+export function leafKey(leaf: Pick<LeafFooter, 'path' | 'leafClass'>): string {
+  return `${leaf.leafClass} ${leaf.path.join(' ')}`;
+}
+
+function internKeys({ keys }: RowColumns, slices: SliceSource, table: StringTable): Int32Array {
+  const view = viewOf(slices.bytes(keys.bytes));
+  const ends = slices.unsigned32(keys.offsets);
+  return Int32Array.from({ length: keys.count }, (_, key) =>
+    table.intern(view, ends[key]!, ends[key + 1]!),
+  );
+}
+
+/** 0, 1, 2 … */
+export function identity(count: number): Int32Array {
+  const values = new Int32Array(count);
+  for (let i = 0; i < count; i++) values[i] = i;
+  return values;
+}
+
+export function viewOf(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

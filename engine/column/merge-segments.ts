@@ -1,34 +1,44 @@
 import { assert, must } from '../assert.ts';
 import type { PartRows } from './divide-rows.ts';
 import type { Cut } from './excerpt-strings.ts';
-import type { EncodedLeaf } from './leaf-encoding.ts';
-import { withPlacesTold } from './leaf-places.ts';
-import { type LeafPlan, planLeaves, RESIDUAL_COLUMN } from './leaf-plan.ts';
-import { type MergeInput, type SegmentRows, wholeInput } from './merge-input.ts';
-import { type MergeOrder, mergeOrder } from './merge-order.ts';
-import { PlaceReader } from './merge-places.ts';
-import { leafKey, MergeSource, viewOf } from './merge-source.ts';
+import {
+  type EncodedLeaf,
+  type LeafPlan,
+  planLeaves,
+  RESIDUAL_COLUMN,
+  withPlacesTold,
+} from './leaf-plan.ts';
+import {
+  leafKey,
+  type MergeInput,
+  type MergeOrder,
+  MergeSource,
+  mergeOrder,
+  type SegmentRows,
+  viewOf,
+  wholeInput,
+} from './merge-input.ts';
 import {
   mergeEnds,
   mergeNumbers,
   mergeStrings,
+  PlaceReader,
   type ValueOrigins,
   valueOrigins,
 } from './merge-values.ts';
 import { encodeNumbers } from './number-values.ts';
 import { encodePositions, type PositionsFooter } from './positions.ts';
-import type { SealedColumnName } from './sealed-columns.ts';
 import {
   type GroupsFooter,
   type LeafFooter,
   newSliceSink,
   type ResidualFooter,
+  type SealedColumnName,
   type SealedFooter,
   type StringColumnFooter,
   writeSegment,
 } from './sealed-layout.ts';
-import { encodeSkeletons } from './skeleton-encoding.ts';
-import { SkeletonTable } from './skeleton-table.ts';
+import { encodeSkeletons, SkeletonTable } from './skeleton-table.ts';
 import { StringEncoder, type StringUse } from './string-encoding.ts';
 import type { StringsFooter } from './string-footer.ts';
 import { StringTable } from './string-table.ts';

@@ -1,5 +1,5 @@
-import { AscendingNumbers } from './ascending-numbers.ts';
 import { carvedFloat64, carvedInt32, carvedUint8, carvedUint16 } from './carved-arrays.ts';
+import { AscendingNumbers } from './number-vectors.ts';
 import { IntegerCoding, PackedNumbers } from './packed-numbers.ts';
 import { countOfRanges, type RowRanges } from './row-ranges.ts';
 import {
@@ -9,7 +9,6 @@ import {
   type UnsignedArray,
   unsignedArray,
 } from './slice.ts';
-import { TRIPLE_MAX, Triples } from './triples.ts';
 import { constantVector, numberVector, type Vector } from './vector.ts';
 
 /**
@@ -125,7 +124,7 @@ function areExactInSingle(values: Float64Array, count: number): boolean {
 }
 
 /** Some consecutive positions; `isAscending`: whether their values are known to ascend. */
-export type NumberRange = {
+type NumberRange = {
   readonly start: number;
   readonly count: number;
   readonly isAscending: boolean;
@@ -312,5 +311,37 @@ function countShorts(codes: Uint16Array, ranges: RowRanges, counts: Uint32Array)
 function countWords(codes: Uint32Array, ranges: RowRanges, counts: Uint32Array): void {
   for (let at = 0; at < ranges.length; at += 2) {
     for (let row = ranges[at]!; row < ranges[at + 1]!; row++) counts[codes[row]!]!++;
+  }
+}
+
+/** What fits three bytes. */
+export const TRIPLE_MAX = 2 ** 24 - 1;
+
+/**
+ * Unsigned integers of three bytes each, the lowest first, for columns that are read here and there and never
+ * scanned: those of more than 65,536 values would else have a byte more in every row.
+ */
+export class Triples {
+  readonly #bytes: Uint8Array;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+  }
+
+  static pack(values: UnsignedArray): Uint8Array {
+    const bytes = new Uint8Array(3 * values.length);
+    for (let index = 0; index < values.length; index++) {
+      const value = values[index]!;
+      bytes[3 * index] = value;
+      bytes[3 * index + 1] = value >>> 8;
+      bytes[3 * index + 2] = value >>> 16;
+    }
+    return bytes;
+  }
+
+  at(index: number): number {
+    const bytes = this.#bytes;
+    const start = 3 * index;
+    return bytes[start]! | (bytes[start + 1]! << 8) | (bytes[start + 2]! << 16);
   }
 }

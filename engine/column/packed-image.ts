@@ -1,8 +1,13 @@
 import { brotliCompressSync, constants, crc32 } from 'node:zlib';
 import { assert } from '../assert.ts';
 import { EXTRACT_IMAGE_BYTES_MIN } from './extract/segment-extract.ts';
-import { sealedSlicesOf, structureOffsetsOf } from './sealed-columns.ts';
-import { HEADER_SIZE, readFooter, type SealedFooter } from './sealed-layout.ts';
+import {
+  HEADER_SIZE,
+  readFooter,
+  type SealedFooter,
+  sealedSlicesOf,
+  structureOffsetsOf,
+} from './sealed-layout.ts';
 import { type Slice, SMALL_SLICE_SIZE } from './slice.ts';
 
 /** Shorter blocks do not repay being unpacked. */

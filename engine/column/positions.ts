@@ -190,3 +190,8 @@ export function bitCount(word: number): number {
   sum = (sum & 0x33333333) + ((sum >>> 2) & 0x33333333);
   return Math.imul((sum + (sum >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
 }
+
+/** The place of the lowest bit of a word that is set; some is. */
+export function lowestBit(word: number): number {
+  return 31 - Math.clz32(word & -word);
+}

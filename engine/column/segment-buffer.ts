@@ -24,9 +24,66 @@ export function newSegmentBuffer(size: number, sizeMax: number = size): SharedAr
 }
 
 /** Makes a buffer longer where it is; false when no addresses are reserved for that. */
-export function growSegmentBuffer(buffer: SharedArrayBuffer, size: number): boolean {
+function growSegmentBuffer(buffer: SharedArrayBuffer, size: number): boolean {
   const growable = buffer as GrowableBuffer;
   if (size > growable.maxByteLength) return false;
   growable.grow(size);
   return true;
+}
+
+type SharedTypedArray = Uint8Array | Int32Array | Uint32Array | Float64Array;
+
+/**
+ * An append-only array over a SharedArrayBuffer. It grows in place as far as addresses were reserved
+ * for it; from there into a new buffer, and the old one keeps what it held, for readers that still
+ * have it.
+ */
+class SharedArray<T extends SharedTypedArray> {
+  /** Longer than what is in use. Replaced when it grows: read it anew after `reserve`. */
+  array: T;
+  readonly #make: (buffer: SharedArrayBuffer, count: number) => T;
+
+  /** `count` entries to begin with; addresses for `reserved` of them, which take no memory. */
+  constructor(
+    make: (buffer: SharedArrayBuffer, count: number) => T,
+    bytesPerEntry: number,
+    count: number,
+    reserved: number,
+  ) {
+    this.#make = make;
+    const sizeMax = Math.max(count, reserved) * bytesPerEntry;
+    this.array = make(newSegmentBuffer(count * bytesPerEntry, sizeMax), count);
+  }
+
+  /** Makes room for `count` entries in all. Gives whether `array` is another one now. */
+  reserve(count: number): boolean {
+    if (count <= this.array.length) return false;
+    const old = this.array;
+    const countNew = Math.max(count, old.length * 2);
+    const buffer = old.buffer as SharedArrayBuffer;
+    const size = countNew * old.BYTES_PER_ELEMENT;
+    if (growSegmentBuffer(buffer, size)) {
+      this.array = this.#make(buffer, countNew);
+    } else {
+      this.array = this.#make(newSegmentBuffer(size, 2 * size), countNew);
+      this.array.set(old);
+    }
+    return true;
+  }
+}
+
+export function sharedBytes(count: number, reserved: number): SharedArray<Uint8Array> {
+  return new SharedArray((buffer, size) => new Uint8Array(buffer, 0, size), 1, count, reserved);
+}
+
+export function sharedIntegers(count: number, reserved: number): SharedArray<Int32Array> {
+  return new SharedArray((buffer, size) => new Int32Array(buffer, 0, size), 4, count, reserved);
+}
+
+export function sharedOffsets(count: number, reserved: number): SharedArray<Uint32Array> {
+  return new SharedArray((buffer, size) => new Uint32Array(buffer, 0, size), 4, count, reserved);
+}
+
+export function sharedNumbers(count: number, reserved: number): SharedArray<Float64Array> {
+  return new SharedArray((buffer, size) => new Float64Array(buffer, 0, size), 8, count, reserved);
 }

@@ -1,8 +1,6 @@
 import { brotliDecompressSync, crc32 } from 'node:zlib';
 import { QueryError } from '../query-error.ts';
-import { noteUse, wasNeeded } from './block-uses.ts';
 import type { ReadSlice } from './extract/slice-bytes.ts';
-import { closeFile, measureFile, readAt } from './opened-file.ts';
 import { HEADER_SIZE } from './sealed-layout.ts';
 import type { SealedSegmentHandle } from './segment.ts';
 import {
@@ -11,13 +9,18 @@ import {
   type BlockRange,
   type BlockTable,
   blocksWith,
+  closeFile,
   GAUGE_LIMIT,
   GAUGE_PASSING,
   GAUGE_RESIDENT,
   isRetired,
   KIB,
+  measureFile,
+  noteUse,
   RESIDENT,
+  readAt,
   type SegmentBacking,
+  wasNeeded,
 } from './segment-backing.ts';
 import { newSegmentBuffer } from './segment-buffer.ts';
 import type { Slice } from './slice.ts';

@@ -1,6 +1,12 @@
 import { carvedInt32 } from './carved-arrays.ts';
-import { KeyPattern } from './key-pattern.ts';
-import { FIELD_IN_TEXT, type Found, firstPlaceOf, NOTHING, type Skeletons } from './skeleton.ts';
+import {
+  FIELD_IN_TEXT,
+  type Found,
+  firstPlaceOf,
+  KeyPattern,
+  NOTHING,
+  type Skeletons,
+} from './skeleton.ts';
 import { HUGE_NUMBER, KIND_MASK, NULL_KIND } from './token.ts';
 
 /** A bit among the kinds beyond all of theirs: the field must be looked for in a text. */

@@ -1,20 +1,20 @@
 import { TEMPLATE_BYTES_MAX } from '../limits.ts';
-// biome-ignore lint/suspicious/noImportCycles: a skeleton compiles templates that walk through it.
+import type { JsonBuffer, JsonWriter } from './json-buffer.ts';
 import { compileTemplate, type JsonTemplate, templateSize } from './json-template.ts';
-import { KeyPattern } from './key-pattern.ts';
-import { NodeMap } from './node-map.ts';
 import { RowTexts } from './row-texts.ts';
-import type { WrittenSlots } from './slot-store.ts';
+import type { RowSpan } from './segment.ts';
 import {
+  endOfNode,
   JSON_TEXT,
   KIND_BITS,
-  KIND_HAS_SLOT,
   KIND_MASK,
   NODE_HEADER_SIZE,
   RECORD,
   RECORD_LIST,
+  slotCount,
 } from './token.ts';
-import type { StringBlock } from './vector.ts';
+import type { StringBlock, Vector } from './vector.ts';
+import { decodeWtf8, encodeWtf8 } from './wtf8.ts';
 
 /** Names whose fields a segment's reader remembers the way to; beyond, it forgets them all. */
 const FIELD_MEMOS_MAX = 1024;
@@ -52,7 +52,7 @@ export const NOTHING: Found = { node: NO_FIELD, place: -1 };
 const IN_TEXT: Found = { node: FIELD_IN_TEXT, place: -1 };
 
 /** Where the fields of one name lie, for the nodes that were asked about. */
-export type FieldMemo = {
+type FieldMemo = {
   readonly pattern: KeyPattern;
   /** From each node to its field, as `Found` has it. */
   readonly fields: NodeMap;
@@ -221,17 +221,184 @@ function isNestedKind(kind: number): boolean {
   return kind === RECORD || kind === RECORD_LIST || kind === JSON_TEXT;
 }
 
-/** The position after a token and all that is below it. */
-export function endOfNode(tokens: Int32Array, node: number): number {
-  const kind = tokens[node]! & KIND_MASK;
-  return kind === RECORD || kind === RECORD_LIST
-    ? node + NODE_HEADER_SIZE + tokens[node + 1]!
-    : node + 1;
+/** Entries of a new map; a power of two, as every capacity. */
+const CAPACITY_MIN = 16;
+
+/** Integers of one entry. */
+const ENTRY_SIZE = 3;
+
+/** 2^32 divided by the golden ratio: neighbouring nodes come to lie far apart (Knuth, TAOCP 3, 6.4). */
+const SPREAD = 0x9e3779b1;
+
+/**
+ * Where some nodes lead: to a node, or a negative number instead, and to the place there. Takes 24 to
+ * 48 bytes for each node put in, however many other nodes a segment has.
+ *
+ * ```
+ *  entry e, at 3 e; open addressing, at most every second entry is taken
+ * ┌──────────┬────────┬───────┐
+ * │ node + 1 │ target │ place │   0 0 0: free
+ * └──────────┴────────┴───────┘
+ * ```
+ */
+export class NodeMap {
+  #entries = new Int32Array(ENTRY_SIZE * CAPACITY_MIN);
+  #capacity = CAPACITY_MIN;
+  /** 32 less the logarithm of the capacity. */
+  #shift = Math.clz32(CAPACITY_MIN) + 1;
+  #count = 0;
+
+  /** The entry of a node, -1 for none: good until the next `set`. */
+  find(node: number): number {
+    const entry = this.#entryFor(node);
+    return this.#entries[entry] === 0 ? -1 : entry;
+  }
+
+  target(entry: number): number {
+    return this.#entries[entry + 1]!;
+  }
+
+  place(entry: number): number {
+    return this.#entries[entry + 2]!;
+  }
+
+  /** Puts in a node, or gives it another target and place; its entry. */
+  set(node: number, target: number, place: number): number {
+    let entry = this.#entryFor(node);
+    if (this.#entries[entry] === 0) {
+      if (2 * (this.#count + 1) > this.#capacity) {
+        this.#grow();
+        entry = this.#entryFor(node);
+      }
+      this.#count += 1;
+    }
+    const entries = this.#entries;
+    entries[entry] = node + 1;
+    entries[entry + 1] = target;
+    entries[entry + 2] = place;
+    return entry;
+  }
+
+  /** The entry of a node, or the free one that it would take. */
+  #entryFor(node: number): number {
+    const entries = this.#entries;
+    const mask = this.#capacity - 1;
+    const key = node + 1;
+    // Only the uppermost bits of the product depend on all bits of the node.
+    let index = Math.imul(node, SPREAD) >>> this.#shift;
+    for (;;) {
+      const entry = ENTRY_SIZE * index;
+      if (entries[entry] === key || entries[entry] === 0) return entry;
+      index = (index + 1) & mask;
+    }
+  }
+
+  #grow(): void {
+    const before = this.#entries;
+    this.#capacity *= 2;
+    this.#shift -= 1;
+    this.#entries = new Int32Array(ENTRY_SIZE * this.#capacity);
+    for (let entry = 0; entry < before.length; entry += ENTRY_SIZE) {
+      if (before[entry] === 0) continue;
+      const moved = this.#entryFor(before[entry]! - 1);
+      this.#entries.set(before.subarray(entry, entry + ENTRY_SIZE), moved);
+    }
+  }
 }
 
-/** Slots of a token and of all that is below it. */
-export function slotCount(tokens: Int32Array, node: number): number {
-  const kind = tokens[node]! & KIND_MASK;
-  if (kind === RECORD || kind === RECORD_LIST) return tokens[node + 2]!;
-  return KIND_HAS_SLOT[kind] ? 1 : 0;
+type KeyMatch = 'none' | 'similar' | 'exact';
+
+/** A field name as it is looked for among keys: exactly, else with another case. */
+export class KeyPattern {
+  readonly #bytes: Uint8Array;
+  readonly #lowerCase: string;
+  readonly #isAscii: boolean;
+
+  constructor(name: string) {
+    this.#bytes = new Uint8Array(encodeWtf8(name));
+    this.#lowerCase = name.toLowerCase();
+    this.#isAscii = isAscii(this.#bytes, 0, this.#bytes.length);
+  }
+
+  /** How the key `bytes[start, end)` compares with the name. */
+  match(bytes: Uint8Array, start: number, end: number): KeyMatch {
+    const own = this.#bytes;
+    if (this.#isAscii && isAscii(bytes, start, end)) {
+      if (own.length !== end - start) return 'none';
+      let match: KeyMatch = 'exact';
+      for (let index = 0; index < own.length; index++) {
+        const ownByte = own[index]!;
+        const byte = bytes[start + index]!;
+        if (ownByte === byte) continue;
+        if (lowerCase(ownByte) !== lowerCase(byte)) return 'none';
+        match = 'similar';
+      }
+      return match;
+    }
+    if (own.length === end - start && own.every((byte, index) => byte === bytes[start + index])) {
+      return 'exact';
+    }
+    const key = decodeWtf8(bytes, start, end);
+    return key.toLowerCase() === this.#lowerCase ? 'similar' : 'none';
+  }
 }
+
+function isAscii(bytes: Uint8Array, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) if (bytes[at]! >= 0x80) return false;
+  return true;
+}
+
+function lowerCase(byte: number): number {
+  return byte >= 0x41 && byte <= 0x5a ? byte | 0x20 : byte;
+}
+
+/** Bytes `bytes[start, end)`. */
+export type ByteRange = {
+  readonly bytes: Uint8Array;
+  readonly start: number;
+  readonly end: number;
+};
+
+/** Rows `rows[0, count)`, and the places `places[0, placeCount)` of the skeletons among them. */
+export type ListedPlaces = {
+  readonly rows: Int32Array;
+  readonly count: number;
+  readonly places: Int32Array;
+  readonly placeCount: number;
+};
+
+/**
+ * Where a segment keeps the slots of its rows. Places are as `SkeletonArrays` has them; a place
+ * must belong to the skeleton of its row, and to a slot of the kind asked for.
+ */
+export interface SlotStore {
+  /** Numbers of many rows, one place each; where the place is negative the entry is arbitrary. */
+  numbers(rows: Int32Array, places: Int32Array, count: number): Float64Array;
+  /** Strings of many rows (tokens of kind TEXT); where the place is negative, NULL. */
+  strings(rows: Int32Array, places: Int32Array, count: number): Vector;
+  /**
+   * Numbers or strings of consecutive rows as they lie, given the place of each skeleton among them, all
+   * of which have one; `undefined` where they are to be read by rows.
+   */
+  range?(rows: RowSpan, places: Int32Array, placeCount: number): Vector | undefined;
+  /** The same of rows one by one; `undefined` where each is to be read by its own place. */
+  list?(rows: ListedPlaces): Vector | undefined;
+  /** A slot of kind INTEGER or FLOAT. */
+  number(row: number, place: number): number;
+  /** A slot of kind TEXT. */
+  text(row: number, place: number): string;
+  /** A slot of another kind that is a string: BIG_INTEGER, JSON_TEXT or HUGE_NUMBER. */
+  verbatim(row: number, place: number): ByteRange;
+  /** Writes a slot of kind TEXT as a JSON string. */
+  writeText(row: number, place: number, out: JsonWriter): void;
+  /** Writes a slot if every row that has the place has the same value there; gives whether. */
+  writeConstant?(place: number, kind: number, out: JsonWriter): boolean;
+  /**
+   * Writes a row by its template, the first of whose slots is at `place`: as `writeTemplate` does,
+   * where the store has a quicker way than slot after slot.
+   */
+  writeRow?(template: JsonTemplate, row: number, place: number, out: JsonBuffer): void;
+}
+
+/** The part of a store by which a row is written as JSON. */
+export type WrittenSlots = Pick<SlotStore, 'number' | 'verbatim' | 'writeText' | 'writeConstant'>;

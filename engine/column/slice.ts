@@ -155,3 +155,12 @@ export function unsignedArray(count: number, limit: number): UnsignedArray {
   if (limit <= 2 ** 8) return new Uint8Array(count);
   return limit <= 2 ** 16 ? new Uint16Array(count) : new Uint32Array(count);
 }
+
+/** What `open` gives, opened when it is first asked for. */
+export function whenAsked<T>(open: () => T): () => T {
+  let opened: { readonly value: T } | undefined;
+  return () => {
+    opened ??= { value: open() };
+    return opened.value;
+  };
+}

@@ -1,8 +1,23 @@
-import { ByteTable, hashBytes } from './byte-table.ts';
-import { SHAPES_MAX } from './split-footer.ts';
-import type { SplitInput } from './split-input.ts';
-import { ShapePicker } from './split-picker.ts';
-import { forEachWord, Template, takeKnown } from './split-template.ts';
+import { ByteTable, HASH_START, hashBytes, hashNext } from './byte-table.ts';
+import { UUID_LENGTH } from './packed-numbers.ts';
+import {
+  ANY,
+  headEnd,
+  holeOfWord,
+  IS_WORD_BYTE,
+  isInline,
+  isUuidAt,
+  PART_BYTES_PER_BYTE_MAX,
+  SHAPES_MAX,
+  TEXT,
+  UUID,
+  WORD,
+  WORD_SIZE_MAX,
+  WORDS_MAX,
+  writeCount,
+  writePart,
+} from './split-shape.ts';
+import type { StringBlock } from './vector.ts';
 
 /**
  * Strings that are looked at to choose words and shapes. With four times as many, choosing takes longer than splitting the
@@ -186,4 +201,307 @@ function measureSample(
 /** Bytes of a string's parts, and of the lists that it is in. */
 function sizeOf({ partsSize, wordCount, hasInlineText }: Template): number {
   return partsSize + LISTED_SIZE * (wordCount + (hasInlineText ? 1 : 0));
+}
+
+/** Shapes of fewer strings of a sample are by chance. */
+const STRINGS_MIN = 2;
+
+/**
+ * Picks shapes for the strings of a sample. Several templates give each string a shape, and a string is
+ * taken apart by the first of these that is picked, which is the one with the fewest bytes of parts.
+ */
+export class ShapePicker {
+  readonly #found = new ByteTable();
+  readonly #levelCount: number;
+  /** By string and level: the shape, or -1 if it is that of the level before, and the string's bytes with it. */
+  readonly #shapes: Int32Array;
+  readonly #sizes: Int32Array;
+  /** The shape added last. */
+  #lastShape = -1;
+  /** By string: its bytes with the shapes picked, and the level of its shape; -1 for none. */
+  readonly #sizesNow: Int32Array;
+  readonly #levels: Int8Array;
+
+  constructor(stringCount: number, levelCount: number) {
+    this.#levelCount = levelCount;
+    this.#shapes = new Int32Array(stringCount * levelCount);
+    this.#sizes = new Int32Array(stringCount * levelCount);
+    this.#sizesNow = new Int32Array(stringCount);
+    this.#levels = new Int8Array(stringCount).fill(-1);
+  }
+
+  /** Of a string its bytes where none of its shapes is picked. */
+  addWhole(index: number, size: number): void {
+    this.#sizesNow[index] = size;
+  }
+
+  /** Of a string the shape that the template of a level just gave it, and its bytes with that. */
+  add(index: number, level: number, { shape, shapeSize, shapeHash }: Template, size: number): void {
+    const place = index * this.#levelCount + level;
+    const found = this.#found.add(shape, 0, shapeSize, shapeHash);
+    this.#shapes[place] = level > 0 && found === this.#lastShape ? -1 : found;
+    this.#lastShape = found;
+    this.#sizes[place] = size;
+  }
+
+  /** Up to `countMax` shapes, the one that fits all among them as shape 0. To be called once. */
+  pick(countMax: number): ByteTable {
+    const picked = new ByteTable();
+    picked.add(Uint8Array.of(ANY), 0, 1, hashNext(HASH_START, ANY));
+    const strings = this.#stringsOfShapes();
+    const gains = this.#firstGains();
+    while (picked.count < countMax) {
+      const shape = indexOfMax(gains);
+      if (shape < 0) break;
+      const { bytes, offsets } = this.#found;
+      const start = offsets[shape]!;
+      const end = offsets[shape + 1]!;
+      picked.add(bytes, start, end, hashBytes(bytes, start, end));
+      for (const place of strings[shape]!) this.#take(place, gains);
+    }
+    return picked;
+  }
+
+  /** The level of a string's shape among those picked; `undefined` if none of its shapes is. */
+  levelOf(index: number): number | undefined {
+    const level = this.#levels[index]!;
+    return level < 0 ? undefined : level;
+  }
+
+  /** For each shape the places of the strings that have it. */
+  #stringsOfShapes(): readonly (readonly number[])[] {
+    const strings: number[][] = Array.from({ length: this.#found.count }, () => []);
+    for (const [place, shape] of this.#shapes.entries())
+      if (shape >= 0) strings[shape]!.push(place);
+    return strings;
+  }
+
+  /** For each shape the bytes that it saves as the first; 0 of those by chance. */
+  #firstGains(): Float64Array {
+    const gains = new Float64Array(this.#found.count);
+    const counts = new Uint32Array(this.#found.count);
+    for (const [place, shape] of this.#shapes.entries()) {
+      if (shape < 0) continue;
+      counts[shape]!++;
+      gains[shape]! += this.#gain(place);
+    }
+    return gains.map((gain, shape) => (counts[shape]! < STRINGS_MIN ? 0 : gain));
+  }
+
+  /** Bytes saved of a string by a shape of it. */
+  #gain(place: number): number {
+    const index = Math.floor(place / this.#levelCount);
+    return Math.max(0, this.#sizesNow[index]! - this.#sizes[place]!);
+  }
+
+  /** Gives a string a shape that was picked, if that is better; all others now gain less by it. */
+  #take(place: number, gains: Float64Array): void {
+    const gain = this.#gain(place);
+    if (gain === 0) return;
+    const index = Math.floor(place / this.#levelCount);
+    const from = index * this.#levelCount;
+    const before = this.#sizesNow[index]!;
+    const now = this.#sizes[place]!;
+    for (let other = from; other < from + this.#levelCount; other++) {
+      if (this.#shapes[other]! < 0) continue;
+      const size = this.#sizes[other]!;
+      gains[this.#shapes[other]!]! -= Math.max(0, before - size) - Math.max(0, now - size);
+    }
+    this.#sizesNow[index] = now;
+    this.#levels[index] = place - from;
+  }
+}
+
+/** -1 when none is greater than 0. */
+function indexOfMax(gains: Float64Array): number {
+  let best = -1;
+  let most = 0;
+  for (let shape = 0; shape < gains.length; shape++) {
+    if (gains[shape]! > most) {
+      most = gains[shape]!;
+      best = shape;
+    }
+  }
+  return best;
+}
+
+/** Takes strings apart into shape and parts, by the words that are to stand in shapes. */
+export class Template {
+  /** The shape of the string taken last: `shape[0, shapeSize)`. */
+  shape = new Uint8Array(1024);
+  shapeSize = 0;
+  shapeHash = 0;
+  /** Its parts: `parts[0, partsSize)`. */
+  parts = new Uint8Array(1024);
+  partsSize = 0;
+  /** The words in its holes, by their numbers: `words[0, wordCount)`. */
+  words = new Uint32Array(512);
+  wordCount = 0;
+  /** Whether a hole holds text that is in no table. */
+  hasInlineText = false;
+  readonly #constants: ByteTable;
+  readonly #table: ByteTable | undefined;
+
+  /**
+   * `constants`: the words that stand in shapes. `table`: where all others are numbered; `undefined`
+   * when they are rather kept as they come.
+   */
+  constructor(constants: ByteTable, table: ByteTable | undefined) {
+    this.#constants = constants;
+    this.#table = table;
+  }
+
+  /** Takes `bytes[start, end)` apart. */
+  take(bytes: Uint8Array, start: number, end: number): void {
+    this.#begin(end - start);
+    const { shape } = this;
+    let hash = HASH_START;
+    for (let at = start; at < end; ) {
+      let wordEnd = at;
+      let wordHash = HASH_START;
+      while (wordEnd < end && IS_WORD_BYTE[bytes[wordEnd]!] === 1) {
+        wordHash = hashNext(wordHash, bytes[wordEnd++]!);
+      }
+      if (wordEnd === at) {
+        hash = hashNext(hash, bytes[at]!);
+        shape[this.shapeSize++] = bytes[at++]!;
+      } else if (wordEnd - at === UUID_FIRST_DIGITS && isUuidAt(bytes, at, end)) {
+        hash = hashNext(hash, UUID);
+        this.#addPart(UUID, bytes, at, at + UUID_LENGTH);
+        at += UUID_LENGTH;
+      } else if (this.#constants.find(bytes, at, wordEnd, wordHash) >= 0) {
+        for (; at < wordEnd; at++) {
+          hash = hashNext(hash, bytes[at]!);
+          shape[this.shapeSize++] = bytes[at]!;
+        }
+      } else {
+        const hole = holeOfWord(bytes, at, wordEnd);
+        const filled =
+          hole === WORD
+            ? this.#addWord(bytes, at, wordEnd, wordHash)
+            : this.#addPart(hole, bytes, at, wordEnd);
+        hash = hashNext(hash, filled);
+        at = wordEnd;
+      }
+    }
+    this.shapeHash = hash;
+  }
+
+  /** The shape that fits every string: one hole for all of it. */
+  takeWhole(bytes: Uint8Array, start: number, end: number): void {
+    this.#begin(end - start);
+    this.#addPart(ANY, bytes, start, end);
+    this.shapeHash = hashNext(HASH_START, ANY);
+  }
+
+  #begin(size: number): void {
+    if (this.shape.length < size + 1) {
+      this.shape = new Uint8Array(2 * size);
+      this.parts = new Uint8Array(2 * size * PART_BYTES_PER_BYTE_MAX);
+      this.words = new Uint32Array(size);
+    }
+    this.shapeSize = 0;
+    this.partsSize = 0;
+    this.wordCount = 0;
+    this.hasInlineText = false;
+  }
+
+  /** This and the next give the hole. */
+  #addWord(bytes: Uint8Array, start: number, end: number, hash: number): number {
+    const table = this.#table;
+    if (table === undefined || end - start > WORD_SIZE_MAX) {
+      return this.#addPart(TEXT, bytes, start, end);
+    }
+    const isFull = table.count >= WORDS_MAX;
+    const word = isFull ? table.find(bytes, start, end, hash) : table.add(bytes, start, end, hash);
+    if (word < 0) return this.#addPart(TEXT, bytes, start, end);
+    this.words[this.wordCount++] = word;
+    this.shape[this.shapeSize++] = WORD;
+    this.partsSize = writeCount(word, this.parts, this.partsSize);
+    return WORD;
+  }
+
+  #addPart(hole: number, bytes: Uint8Array, start: number, end: number): number {
+    this.shape[this.shapeSize++] = hole;
+    if (isInline(hole)) this.hasInlineText = true;
+    this.partsSize = writePart(hole, { bytes, start, end }, this.parts, this.partsSize);
+    return hole;
+  }
+}
+
+/** The template that made one of the shapes of a string, and which. */
+export function takeKnown(
+  templates: readonly Template[],
+  shapes: ByteTable,
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+): { readonly template: Template; readonly shape: number } {
+  for (const template of templates) {
+    template.take(bytes, start, end);
+    const shape = shapes.find(template.shape, 0, template.shapeSize, template.shapeHash);
+    if (shape >= 0) return { template, shape };
+  }
+  const template = templates[0]!;
+  template.takeWhole(bytes, start, end);
+  return { template, shape: 0 };
+}
+
+const UUID_FIRST_DIGITS = 8;
+
+/** Calls back for each word of `bytes[start, end)`, UUIDs left out. */
+function forEachWord(
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  call: (start: number, end: number, hash: number) => void,
+): void {
+  for (let at = start; at < end; ) {
+    let wordEnd = at;
+    let hash = HASH_START;
+    while (wordEnd < end && IS_WORD_BYTE[bytes[wordEnd]!] === 1) {
+      hash = hashNext(hash, bytes[wordEnd++]!);
+    }
+    if (wordEnd === at) at++;
+    else if (wordEnd - at === UUID_FIRST_DIGITS && isUuidAt(bytes, at, end)) at += UUID_LENGTH;
+    else {
+      call(at, wordEnd, hash);
+      at = wordEnd;
+    }
+  }
+}
+
+/** The strings to be split, entry by entry. */
+export class SplitInput {
+  readonly bytes: Uint8Array;
+  readonly count: number;
+  readonly #offsets: Uint32Array;
+  readonly #codes: Int32Array;
+
+  constructor({ bytes, offsets }: StringBlock, codes: Int32Array) {
+    this.bytes = bytes;
+    this.#offsets = offsets;
+    this.#codes = codes;
+    this.count = codes.length;
+  }
+
+  get size(): number {
+    let size = 0;
+    for (let entry = 0; entry < this.count; entry++) size += this.end(entry) - this.start(entry);
+    return size;
+  }
+
+  start(entry: number): number {
+    return this.#offsets[this.#codes[entry]!]!;
+  }
+
+  end(entry: number): number {
+    return this.#offsets[this.#codes[entry]! + 1]!;
+  }
+
+  /** Where the rest behind the head begins. */
+  rest(entry: number, hasHeads: boolean): number {
+    const start = this.start(entry);
+    return hasHeads ? headEnd(this.bytes, start, this.end(entry)) : start;
+  }
 }

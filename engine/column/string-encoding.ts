@@ -1,16 +1,20 @@
 import { deflateRawSync } from 'node:zlib';
 import { type Cut, cutRange } from './excerpt-strings.ts';
-import { encodeNumbers } from './number-values.ts';
-import { DIGIT_VALUES, UUID_LENGTH } from './packed-digits.ts';
+import { encodeNumbers, TRIPLE_MAX, Triples } from './number-values.ts';
+import { DIGIT_VALUES, UUID_LENGTH } from './packed-numbers.ts';
 import { type BlockFooter, type SliceSink, type UnsignedArray, unsignedArray } from './slice.ts';
 import { type ChooseShapes, chooseShapes } from './split-choice.ts';
 import { encodeSplit } from './split-encoding.ts';
-import { headEnd } from './split-footer.ts';
-import type { PackingFooter, StringsFooter } from './string-footer.ts';
+import { headEnd } from './split-shape.ts';
+import {
+  FORM_LENGTH_MAX,
+  type PackingFooter,
+  type StringsFooter,
+  WORD_FORMS,
+  type WordFormName,
+} from './string-footer.ts';
 import { encodeSignature } from './text-signature.ts';
-import { TRIPLE_MAX, Triples } from './triples.ts';
 import type { StringBlock } from './vector.ts';
-import { FORM_LENGTH_MAX, WORD_FORMS, type WordFormName } from './word-forms.ts';
 import { decodeWtf8 } from './wtf8.ts';
 
 /** Messages compressed as one block: larger packs better, smaller reads the newest few faster. */

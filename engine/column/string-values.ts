@@ -1,19 +1,30 @@
-import { must } from '../assert.ts';
+import { constants, inflateRawSync } from 'node:zlib';
+import { assert, must } from '../assert.ts';
 import { carvedInt32 } from './carved-arrays.ts';
-import { DeflatedStrings } from './deflated-strings.ts';
 import { ExcerptStrings } from './excerpt-strings.ts';
-import type { JsonWriter } from './json-writer.ts';
-import { NumberValues } from './number-values.ts';
-import { UUID_BYTES, UUID_LENGTH, unpackHex, unpackUuid } from './packed-digits.ts';
+import { JsonBuffer, type JsonWriter } from './json-buffer.ts';
+import { NumberValues, Triples } from './number-values.ts';
+import { UUID_BYTES, UUID_LENGTH, unpackHex, unpackUuid } from './packed-numbers.ts';
+import { RowTexts } from './row-texts.ts';
+import type { ByteRange } from './skeleton.ts';
 import type { SliceSource, UnsignedArray } from './slice.ts';
-import type { ByteRange } from './slot-store.ts';
+import { isHole } from './split-shape.ts';
 import { SplitStrings } from './split-strings.ts';
-import type { EntryFacts, StringEntries } from './string-entries.ts';
-import type { StringsFooter } from './string-footer.ts';
-import { type RangedStrings, StringRange } from './string-range.ts';
-import { Triples } from './triples.ts';
-import { constantVector, type StringBlock, type Vector } from './vector.ts';
-import { WORD_FORMS, type WordForm } from './word-forms.ts';
+import {
+  type EntryFacts,
+  type PackingFooter,
+  type StringEntries,
+  type StringsFooter,
+  WORD_FORMS,
+  type WordForm,
+} from './string-footer.ts';
+import {
+  constantVector,
+  type Dictionary,
+  type SplitBlock,
+  type StringBlock,
+  type Vector,
+} from './vector.ts';
 import { decodeWtf8, textAt } from './wtf8.ts';
 
 /** A dictionary up to this size keeps the JavaScript strings it has made. */
@@ -80,7 +91,7 @@ export class StringValues implements RangedStrings {
   }
 }
 
-export type LeafEntries = (column: number) => StringEntries;
+type LeafEntries = (column: number) => StringEntries;
 
 function noLeaf(column: number): StringEntries {
   throw new Error(`assertion failed: a declared column does not lie in leaf column ${column}`);
@@ -275,4 +286,198 @@ class SuffixStrings implements StringEntries {
     const { bytes, start, end } = this.range(code);
     out.stringBytes(bytes, start, end);
   }
+}
+
+/** Decompressed blocks kept: the newest rows of a run lie in two or three. */
+const CACHED_BLOCKS_MAX = 8;
+
+/** An entry is all there is to keep of a code. */
+const ENTRY = 0;
+
+/** Where an entry is written that is to be kept. */
+const line = new JsonBuffer();
+
+/** Strings compressed in blocks. */
+class DeflatedStrings implements StringEntries {
+  readonly size: number;
+  readonly isDistinct: boolean;
+  readonly isPerValue: boolean;
+  readonly #bytes: Uint8Array;
+  readonly #blockOffsets: Uint32Array;
+  readonly #sizes: UnsignedArray;
+  readonly #blockEntries: number;
+  /** By block; the oldest goes first. */
+  readonly #blocks = new Map<number, StringBlock>();
+  /** By code: the block of one that is asked for again may have gone. */
+  readonly #texts = new RowTexts();
+
+  constructor(
+    source: SliceSource,
+    packing: Extract<PackingFooter, { readonly kind: 'deflated' }>,
+    { size, isDistinct, isPerValue }: EntryFacts,
+  ) {
+    this.#bytes = source.bytes(packing.bytes);
+    this.#blockOffsets = source.unsigned32(packing.blockOffsets);
+    this.#sizes = source.unsigned(packing.sizes, packing.sizeWidth);
+    this.#blockEntries = packing.blockEntries;
+    this.size = size;
+    this.isDistinct = isDistinct;
+    this.isPerValue = isPerValue;
+  }
+
+  value(code: number): string {
+    const { bytes, start, end } = this.range(code);
+    return decodeWtf8(bytes, start, end);
+  }
+
+  range(code: number): ByteRange {
+    const { bytes, offsets } = this.#block(Math.floor(code / this.#blockEntries));
+    const entry = code % this.#blockEntries;
+    return { bytes, start: offsets[entry]!, end: offsets[entry + 1]! };
+  }
+
+  writeJson(code: number, out: JsonWriter, isKept = false): void {
+    if (isKept && this.#texts.write(code, ENTRY, out)) return;
+    const { bytes, start, end } = this.range(code);
+    if (!isKept) {
+      out.stringBytes(bytes, start, end);
+      return;
+    }
+    line.clear();
+    line.stringBytes(bytes, start, end);
+    const text = line.written();
+    this.#texts.keep(code, ENTRY, text);
+    out.rawBytes(text, 0, text.length);
+  }
+
+  #block(index: number): StringBlock {
+    const known = this.#blocks.get(index);
+    if (known !== undefined) return known;
+    const offset = this.#blockOffsets[index]!;
+    const first = index * this.#blockEntries;
+    const count = Math.min(this.#blockEntries, this.size - first);
+    const offsets = new Uint32Array(count + 1);
+    for (let i = 0; i < count; i++) offsets[i + 1] = offsets[i]! + this.#sizes[first + i]!;
+    const bytes = inflateRawSync(
+      this.#bytes.subarray(offset, this.#blockOffsets[index + 1]!),
+      // One chunk, in place of several, or of one that is mostly empty. Node begins another as soon as one is full.
+      { chunkSize: Math.max(offsets[count]! + 1, constants.Z_MIN_CHUNK) },
+    );
+    if (this.#blocks.size >= CACHED_BLOCKS_MAX) {
+      for (const oldest of this.#blocks.keys()) {
+        this.#blocks.delete(oldest);
+        break;
+      }
+    }
+    const block = { bytes, offsets };
+    this.#blocks.set(index, block);
+    return block;
+  }
+}
+
+/** A column of strings, as far as ranges of it are concerned. */
+export interface RangedStrings {
+  readonly entries: Dictionary;
+  /** Whether the code at each position is the position. */
+  readonly hasEntryEach: boolean;
+  /** The code at each position, where these lie in an array. */
+  readonly codes: UnsignedArray | undefined;
+  /** The codes of consecutive positions, in an array of their own. */
+  codesOf(start: number, count: number): Int32Array;
+}
+
+/**
+ * Strings where they lie in a segment, at consecutive positions of a column. None is NULL. Nothing is
+ * read, and the column not even opened, before somebody asks for codes or dictionary.
+ */
+export class StringRange {
+  readonly kind = 'dictionary';
+  readonly form = 'string range';
+  readonly count: number;
+  /** The position of the first. */
+  readonly start: number;
+  readonly #column: () => RangedStrings;
+  #codes: Int32Array | undefined;
+
+  constructor(column: () => RangedStrings, start: number, count: number) {
+    this.#column = column;
+    this.start = start;
+    this.count = count;
+  }
+
+  get dictionary(): Dictionary {
+    return this.#column().entries;
+  }
+
+  /** The code of the first, where those of the next follow it one by one. */
+  get firstCode(): number | undefined {
+    return this.#column().hasEntryEach ? this.start : undefined;
+  }
+
+  /** The codes of the whole column, from position 0, where they lie in an array. */
+  get codesInPlace(): UnsignedArray | undefined {
+    return this.#column().codes;
+  }
+
+  get codes(): Int32Array {
+    this.#codes ??= this.#column().codesOf(this.start, this.count);
+    return this.#codes;
+  }
+}
+
+/**
+ * How some strings begin, and how many of them do so: scheme and host of a URL with the byte behind, such as
+ * `https://example.com/`. Each string has exactly one of these prefixes, the empty one if it has neither scheme nor host.
+ */
+export type StringPrefixes = ReadonlyMap<string, number>;
+
+/** In the place of a byte: the string ends behind its head. */
+const END = 0;
+
+/**
+ * The prefixes of strings that are taken apart; `undefined` where heads do not tell them, where some string is no more
+ * than its head, or where there are more than `countMax`. Looks at each string: some milliseconds for a million.
+ */
+export function prefixesOf(split: SplitBlock, countMax: number): StringPrefixes | undefined {
+  if (split.hasHeads !== true || split.heads.offsets.length - 1 > countMax) return undefined;
+  const firsts = firstBytesOf(split);
+  const { heads, headStarts, headCodes, shapeCodes } = split;
+  const counts = new Map<string, number>();
+  for (const [run, head] of headCodes.entries()) {
+    const text = textAt(heads, head);
+    const ofBytes = new Map<number, number>();
+    const end = headStarts[run + 1] ?? shapeCodes.length;
+    for (let code = headStarts[run]!; code < end; code++) {
+      const known = firsts[shapeCodes[code]!]!;
+      const byte = text === '' ? END : known === UNKNOWN ? firstByteOf(split, code) : known;
+      ofBytes.set(byte, (ofBytes.get(byte) ?? 0) + 1);
+    }
+    for (const [byte, count] of ofBytes) {
+      if (byte === END && text !== '') return undefined;
+      assert(byte < 0x80, 'a head ends before a letter of ASCII');
+      const prefix = byte === END ? '' : text + String.fromCharCode(byte);
+      counts.set(prefix, (counts.get(prefix) ?? 0) + count);
+    }
+    if (counts.size > countMax) return undefined;
+  }
+  return counts;
+}
+
+/** Only the parts of a string tell. */
+const UNKNOWN = -1;
+
+/** By shape the first byte of the rests that have it. */
+function firstBytesOf({ shapes: { bytes, offsets } }: SplitBlock): Int16Array {
+  const firsts = new Int16Array(offsets.length - 1);
+  for (let shape = 0; shape < firsts.length; shape++) {
+    const start = offsets[shape]!;
+    if (start === offsets[shape + 1]!) firsts[shape] = END;
+    else firsts[shape] = isHole(bytes[start]!) ? UNKNOWN : must(bytes[start]);
+  }
+  return firsts;
+}
+
+function firstByteOf(split: SplitBlock, code: number): number {
+  const { bytes, start, end } = split.rest(code);
+  return start === end ? END : bytes[start]!;
 }

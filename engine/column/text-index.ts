@@ -1,21 +1,35 @@
 import { must } from '../assert.ts';
-import { LastRanges } from './last-ranges.ts';
+import { findingsGeneration } from './findings.ts';
 import type { NumberValues } from './number-values.ts';
 import { openPositions, type Positions } from './positions.ts';
 import { intersectionOf, RangeCollector, type RowRanges, unionOf } from './row-ranges.ts';
 import type { LeafFooter, SealedFooter } from './sealed-layout.ts';
 import type { NeededText, RowSpan } from './segment.ts';
-import type { SkeletonArrays } from './skeleton.ts';
+import { firstPlaceOf, KeyPattern, type SkeletonArrays } from './skeleton.ts';
 import type { SliceSource } from './slice.ts';
-import { type SoughtText, soughtTexts } from './sought-text.ts';
-import type { SplitFooter } from './split-footer.ts';
 import { type StringSpan, splitStringsWith, tabledStringsWith } from './split-index.ts';
-import { openSplitTables, type SplitTables } from './split-tables.ts';
-import type { StringEntries } from './string-entries.ts';
-import { columnsAtPath, signedStringsOf } from './text-columns.ts';
-import { TextPath } from './text-path.ts';
-import { type SignatureFooter, TextSignature } from './text-signature.ts';
-import type { SplitBlock } from './vector.ts';
+import { openSplitTables, type SplitFooter, type SplitTables } from './split-shape.ts';
+import type { StringEntries, StringsFooter } from './string-footer.ts';
+import {
+  type SignatureFooter,
+  type SoughtText,
+  soughtTexts,
+  TextSignature,
+} from './text-signature.ts';
+import {
+  endOfNode,
+  JSON_TEXT,
+  KIND_BITS,
+  KIND_HAS_TEXT,
+  KIND_MASK,
+  NODE_HEADER_SIZE,
+  RECORD,
+  RECORD_LIST,
+  slotCount,
+  TEXT,
+} from './token.ts';
+import type { SplitBlock, StringBlock } from './vector.ts';
+import { textAt } from './wtf8.ts';
 
 /** Paths whose texts a segment's reader remembers the whereabouts of; beyond, it forgets them all. */
 const TEXT_PATHS_MAX = 64;
@@ -33,7 +47,7 @@ const UNSURE_GAP_MAX = 128;
 /** Rows whose skeletons are read at a time. */
 const ROWS_READ = 2048;
 
-export type TextIndexParts = {
+type TextIndexParts = {
   /** What tells fields apart: for old segments, and paths whose strings may lie in other columns, too. */
   readonly structure: () => {
     readonly skeletons: SkeletonArrays;
@@ -336,5 +350,174 @@ class SignedColumn {
   get signature(): TextSignature {
     this.#signature ??= new TextSignature(this.#source, this.#signatureFooter);
     return this.#signature;
+  }
+}
+
+/** Columns in which strings at a path lie, and the skeletons whose rows may have such elsewhere. */
+type PathColumns = {
+  readonly columns: readonly number[];
+  /** 1 for each such skeleton. */
+  readonly isUnsure: Uint8Array;
+  readonly unsureCount: number;
+};
+
+/** Looks through all skeletons. `slotColumns`: column of each place; `isSigned`: whether a column has a signature. */
+function columnsAtPath(
+  path: TextPath,
+  {
+    skeletons,
+    slotColumns,
+    isSigned,
+  }: {
+    readonly skeletons: SkeletonArrays;
+    readonly slotColumns: Uint16Array;
+    readonly isSigned: (column: number) => boolean;
+  },
+): PathColumns {
+  const columns = new Set<number>();
+  const isUnsure = new Uint8Array(skeletons.count);
+  let unsureCount = 0;
+  for (let skeleton = 0; skeleton < skeletons.count; skeleton++) {
+    for (const place of path.of(skeletons, skeleton)) {
+      const column = place === UNSURE ? UNSURE : slotColumns[place]!;
+      if (isSigned(column)) columns.add(column);
+      else isUnsure[skeleton] = 1;
+    }
+    unsureCount += isUnsure[skeleton]!;
+  }
+  return { columns: [...columns], isUnsure, unsureCount };
+}
+
+/**
+ * The strings whose signature a leaf column has; `undefined` where it has none. A column whose values are parts of another
+ * column's has the signature of that column: a text that is not in the whole is in no part of it.
+ */
+function signedStringsOf(
+  { strings }: LeafFooter,
+  leaves: readonly LeafFooter[],
+): SignedStrings | undefined {
+  const packing = strings?.packing;
+  const isIn = packing?.kind === 'suffix' || packing?.kind === 'excerpt';
+  const whole = isIn ? leaves[packing.column]!.strings : strings;
+  return whole?.signature === undefined ? undefined : (whole as SignedStrings);
+}
+
+type SignedStrings = StringsFooter & { readonly signature: SignatureFooter };
+
+/** Leaves of a segment in the making, with what `textSources` says of each. */
+export function withTextSources(
+  leaves: readonly LeafFooter[],
+  skeletons: SkeletonArrays,
+  slotColumns: Uint16Array,
+): LeafFooter[] {
+  const signed = leaves.map((leaf) => signedStringsOf(leaf, leaves) !== undefined);
+  const isSigned = (column: number): boolean => signed[column] === true;
+  const { keys } = skeletons;
+  return leaves.map((leaf, column) => {
+    if (!isSigned(column)) return leaf;
+    const path = new TextPath(
+      keys,
+      leaf.path.map((key) => textAt(keys, key)),
+    );
+    const { columns, unsureCount } = columnsAtPath(path, { skeletons, slotColumns, isSigned });
+    return unsureCount > 0 ? leaf : { ...leaf, textSources: columns };
+  });
+}
+
+/** Among places: what is there is in no column of strings; a text inside of the row, a number or a boolean. */
+const UNSURE = -1;
+
+const UNKNOWN_KEY = 0;
+const OTHER_KEY = 1;
+const SAME_KEY = 2;
+
+/**
+ * Where that lies which SQL may read as a string at a path, in whatever way it comes there: by fields of
+ * records, of the only record of a list, or of each that UNNEST makes of it; under a key spelled as
+ * the name or with other case. That is more than any one reading finds, and never less.
+ */
+class TextPath {
+  readonly #names: StringBlock;
+  readonly #patterns: readonly KeyPattern[];
+  /** For each name of the path what is known of each key: compared once, however many skeletons. */
+  readonly #keys: readonly Uint8Array[];
+  readonly #found: number[] = [];
+
+  /** `keys`: of the tokens that it is asked of. */
+  constructor(keys: StringBlock, path: readonly string[]) {
+    const keyCount = keys.offsets.length - 1;
+    this.#names = keys;
+    this.#patterns = path.map((name) => new KeyPattern(name));
+    this.#keys = path.map(() => new Uint8Array(keyCount));
+  }
+
+  /** Whether some keys, from the root down, are what the names may stand for. */
+  isSame(keys: readonly number[]): boolean {
+    return (
+      keys.length === this.#patterns.length && keys.every((key, depth) => this.#isNamed(key, depth))
+    );
+  }
+
+  /** Places of a skeleton with strings, or what is read as such, at the path, UNSURE among them; good until the next call. */
+  of(skeletons: SkeletonArrays, skeleton: number): readonly number[] {
+    const { tokens, starts } = skeletons;
+    this.#found.length = 0;
+    this.#walk(tokens, starts[skeleton]!, 0, firstPlaceOf(skeletons, skeleton));
+    return this.#found;
+  }
+
+  /** Recursion is bounded by RECORD_DEPTH_MAX: deeper records are no tokens. */
+  #walk(tokens: Int32Array, node: number, depth: number, place: number): void {
+    const kind = tokens[node]! & KIND_MASK;
+    const isAtEnd = depth === this.#patterns.length;
+    if (kind === JSON_TEXT || (isAtEnd && KIND_HAS_TEXT[kind] === true)) this.#found.push(UNSURE);
+    if (kind === TEXT && isAtEnd) this.#found.push(place);
+    if (isAtEnd || (kind !== RECORD && kind !== RECORD_LIST)) return;
+    const end = endOfNode(tokens, node);
+    let placeBelow = place;
+    for (let at = node + NODE_HEADER_SIZE; at < end; at = endOfNode(tokens, at)) {
+      if (kind === RECORD_LIST) this.#walk(tokens, at, depth, placeBelow);
+      else if (this.#isNamed(tokens[at]! >>> KIND_BITS, depth)) {
+        this.#walk(tokens, at, depth + 1, placeBelow);
+      }
+      placeBelow += slotCount(tokens, at);
+    }
+  }
+
+  #isNamed(key: number, depth: number): boolean {
+    const known = this.#keys[depth]!;
+    if (known[key] === UNKNOWN_KEY) {
+      const { bytes, offsets } = this.#names;
+      const match = this.#patterns[depth]!.match(bytes, offsets[key]!, offsets[key + 1]!);
+      known[key] = match === 'none' ? OTHER_KEY : SAME_KEY;
+    }
+    return known[key] === SAME_KEY;
+  }
+}
+
+/** Bounds of ranges up to which an answer is kept: it is there as long as the segment is open. */
+export const KEPT_BOUNDS_MAX = 4096;
+
+/**
+ * The rows that a segment told last, and what it was asked: who counts the rows that are to be looked at asks before
+ * who looks at them.
+ */
+export class LastRanges<Asked, Rows extends RowRanges | undefined> {
+  readonly #isSame: (one: Asked, other: Asked) => boolean;
+  #last: { readonly asked: Asked; readonly generation: number; readonly rows: Rows } | undefined;
+
+  constructor(isSame: (one: Asked, other: Asked) => boolean) {
+    this.#isSame = isSame;
+  }
+
+  /** What was told, where the same is asked again; else what `find` gives. */
+  of(asked: Asked, find: () => Rows): Rows {
+    const last = this.#last;
+    const generation = findingsGeneration();
+    if (last?.generation === generation && this.#isSame(last.asked, asked)) return last.rows;
+    const rows = find();
+    const isKept = rows === undefined || rows.length <= KEPT_BOUNDS_MAX;
+    this.#last = isKept ? { asked, generation, rows } : undefined;
+    return rows;
   }
 }

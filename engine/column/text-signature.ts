@@ -1,9 +1,10 @@
-import { lowestBit } from './lowest-bit.ts';
+import { lowestBit } from './positions.ts';
 import { RangeCollector, type RowRanges } from './row-ranges.ts';
+import type { NeededText } from './segment.ts';
 import type { Slice, SliceSink, SliceSource } from './slice.ts';
+import { bytesInHole, HEX, IS_WORD_BYTE } from './split-shape.ts';
 import type { StringBlock } from './vector.ts';
-import { type ViewedBytes, viewed, WORD_SIZE } from './viewed-bytes.ts';
-import { encodeWtf8 } from './wtf8.ts';
+import { encodeWtf8, LONE_SURROGATE, type ViewedBytes, viewed, WORD_SIZE } from './wtf8.ts';
 
 /**
  * What blocks of consecutive values of a column may hold: for each *gram*, a number that three bytes
@@ -116,9 +117,6 @@ export function gramsOf(text: string): Int32Array {
   return Int32Array.from(grams);
 }
 
-/** With the `u` flag a pair is one code point, so that only unpaired ones are found. */
-const LONE_SURROGATE = /\p{Surrogate}/u;
-
 /** The signature of one column, read in place. */
 export class TextSignature {
   /** Values of each block but the last. */
@@ -162,5 +160,83 @@ export class TextSignature {
     let word = 0;
     for (let i = 0; i < count; i++) word |= this.#bits.bytes[from + i]! << (8 * i);
     return word;
+  }
+}
+
+/** A text to be looked for in many segments, in the forms that it is looked for in. */
+export class SoughtText {
+  readonly text: string;
+  readonly grams: Int32Array;
+  readonly needle: ByteNeedle;
+  /**
+   * Whether it is a word, or a part of one, with a letter that is no hexadecimal digit: whole in heads, shapes,
+   * numbered words and text, and never a part of digits that are packed.
+   */
+  readonly isOfWord: boolean;
+
+  constructor(text: string) {
+    this.text = text;
+    this.grams = gramsOf(text);
+    const bytes = new Uint8Array(encodeWtf8(text));
+    this.needle = new ByteNeedle(bytes);
+    const isHexDigit = bytesInHole(HEX);
+    this.isOfWord =
+      bytes.every((byte) => IS_WORD_BYTE[byte] === 1) && bytes.some((byte) => !isHexDigit[byte]);
+  }
+}
+
+const known = new WeakMap<NeededText, readonly SoughtText[]>();
+
+/** The texts of which any will do: one `NeededText` is asked for in each segment of a scan. */
+export function soughtTexts(needed: NeededText): readonly SoughtText[] {
+  let texts = known.get(needed);
+  if (texts === undefined) {
+    texts = [needed.text, ...(needed.or ?? [])].map((text) => new SoughtText(text));
+    known.set(needed, texts);
+  }
+  return texts;
+}
+
+/**
+ * Bytes to be looked for in others, by the method of Horspool ("Practical fast searching in strings", 1980):
+ * it looks at the byte where they would end and skips as far as that allows.
+ */
+export class ByteNeedle {
+  readonly bytes: Uint8Array;
+  /** How far to move on, by the byte that stands where the bytes would end. */
+  readonly #shifts: Int32Array;
+
+  /** Keeps `bytes`. */
+  constructor(bytes: Uint8Array) {
+    this.bytes = bytes;
+    this.#shifts = new Int32Array(256).fill(bytes.length);
+    for (let index = 0; index < bytes.length - 1; index++) {
+      this.#shifts[bytes[index]!] = bytes.length - 1 - index;
+    }
+  }
+
+  /** Where they first begin in `text[start, end)`; -1: nowhere. No bytes are found at once. */
+  find(text: Uint8Array, start: number, end: number): number {
+    const { length } = this.bytes;
+    if (length === 0) return start;
+    const shifts = this.#shifts;
+    const last = length - 1;
+    const lastByte = this.bytes[last]!;
+    for (let at = start + last; at < end; ) {
+      const byte = text[at]!;
+      if (byte === lastByte && this.isAt(text, at - last, end)) return at - last;
+      at += shifts[byte]!;
+    }
+    return -1;
+  }
+
+  /** Whether `text[at, end)` begins with them. */
+  isAt(text: Uint8Array, at: number, end: number): boolean {
+    const bytes = this.bytes;
+    if (at + bytes.length > end) return false;
+    for (let index = 0; index < bytes.length; index++) {
+      if (text[at + index] !== bytes[index]) return false;
+    }
+    return true;
   }
 }

@@ -1,16 +1,15 @@
 import { carvedInt32, carvedUint8 } from './carved-arrays.ts';
 import { type ChunkRows, ListedRows, RangeRows } from './chunk-rows.ts';
-import { JsonBuffer } from './json-buffer.ts';
+import { JsonBuffer, type JsonWriter } from './json-buffer.ts';
 import { JsonNested, readInteger } from './json-nested.ts';
 import { writeTemplate } from './json-template.ts';
-import type { JsonWriter } from './json-writer.ts';
 import type { NumberValues } from './number-values.ts';
-import { endOfNode, FIELD_IN_TEXT, type Skeletons, slotCount } from './skeleton.ts';
+import { FIELD_IN_TEXT, type Skeletons, type SlotStore } from './skeleton.ts';
 import { RootStep, type SkeletonStep } from './skeleton-step.ts';
-import type { SlotStore } from './slot-store.ts';
 import {
   BIG_INTEGER,
   EMPTY_LIST,
+  endOfNode,
   FALSE_KIND,
   FLOAT,
   HUGE_NUMBER,
@@ -21,12 +20,11 @@ import {
   NULL_KIND,
   RECORD,
   RECORD_LIST,
+  slotCount,
   TEXT,
   TRUE_KIND,
 } from './token.ts';
-import { TokenNested } from './token-nested.ts';
 import type { Nested, SqlValue } from './value.ts';
-import { vectorOf } from './value-vector.ts';
 import {
   booleanVector,
   constantVector,
@@ -39,6 +37,7 @@ import {
   type UnnestedElements,
   type Vector,
   valueVector,
+  vectorOf,
 } from './vector.ts';
 import { decodeWtf8 } from './wtf8.ts';
 
@@ -407,4 +406,44 @@ function nullsOf(nodes: Int32Array, count: number): Uint8Array {
   const nulls = carvedUint8(count);
   for (let i = 0; i < count; i++) nulls[i] = nodes[i]! >>> 31;
   return nulls;
+}
+
+/** A record, or a list of records, or the empty list. */
+class TokenNested implements Nested {
+  readonly isList: boolean;
+  readonly #source: TokenSource;
+  readonly #skeletons: Skeletons;
+  readonly #row: number;
+  readonly #node: number;
+
+  constructor(source: TokenSource, skeletons: Skeletons, row: number, node: number) {
+    this.#source = source;
+    this.#skeletons = skeletons;
+    this.#row = row;
+    this.#node = node;
+    this.isList = (skeletons.arrays.tokens[node]! & KIND_MASK) !== RECORD;
+  }
+
+  field(name: string): SqlValue {
+    return this.#source.fieldValue(this.#row, this.#node, name);
+  }
+
+  elements(): readonly SqlValue[] {
+    if (!this.isList) return [this];
+    const { tokens } = this.#skeletons.arrays;
+    const elements: Nested[] = [];
+    if ((tokens[this.#node]! & KIND_MASK) === EMPTY_LIST) return elements;
+    const end = endOfNode(tokens, this.#node);
+    let place = this.#skeletons.place(this.#node);
+    for (let at = this.#node + NODE_HEADER_SIZE; at < end; at = endOfNode(tokens, at)) {
+      this.#skeletons.remember(at, place);
+      place += slotCount(tokens, at);
+      elements.push(this.#source.nested(this.#row, at));
+    }
+    return elements;
+  }
+
+  writeJson(out: JsonWriter, isKept = false): void {
+    this.#source.writeJson({ row: this.#row, node: this.#node, isKept }, out);
+  }
 }

@@ -89,3 +89,18 @@ export const NODE_HEADER_SIZE = 3;
 export const KIND_HAS_TEXT: readonly boolean[] = KIND_IS_STRING.map((_, kind) =>
   [FALSE_KIND, TRUE_KIND, INTEGER, BIG_INTEGER, FLOAT].includes(kind),
 );
+
+/** The position after a token and all that is below it. */
+export function endOfNode(tokens: Int32Array, node: number): number {
+  const kind = tokens[node]! & KIND_MASK;
+  return kind === RECORD || kind === RECORD_LIST
+    ? node + NODE_HEADER_SIZE + tokens[node + 1]!
+    : node + 1;
+}
+
+/** Slots of a token and of all that is below it. */
+export function slotCount(tokens: Int32Array, node: number): number {
+  const kind = tokens[node]! & KIND_MASK;
+  if (kind === RECORD || kind === RECORD_LIST) return tokens[node + 2]!;
+  return KIND_HAS_SLOT[kind] ? 1 : 0;
+}

@@ -1,4 +1,4 @@
-import type { JsonWriter } from './json-writer.ts';
+import type { JsonWriter } from './json-buffer.ts';
 
 /**
  * One SQL value outside of a vector.

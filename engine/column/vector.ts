@@ -1,17 +1,20 @@
-import type { AscendingNumbers } from './ascending-numbers.ts';
 import { carvedFloat64, carvedInt32, carvedUint8 } from './carved-arrays.ts';
-import type { CodedNumbers } from './coded-numbers.ts';
-import type { CodedTruths } from './coded-truths.ts';
 import type { CommonVector } from './common-source.ts';
-import type { JsonWriter } from './json-writer.ts';
-import type { NumberLists } from './number-lists.ts';
+import { JsonBuffer, type JsonWriter } from './json-buffer.ts';
+import { JsonNested } from './json-nested.ts';
+import type {
+  AscendingNumbers,
+  CodedNumbers,
+  CodedTruths,
+  NumberLists,
+  RunNumbers,
+} from './number-vectors.ts';
 import type { PackedNumbers } from './packed-numbers.ts';
-import type { RunNumbers } from './run-numbers.ts';
-import type { ByteRange } from './slot-store.ts';
-import type { SplitTexts } from './split-texts.ts';
-import type { StringRange } from './string-range.ts';
+import type { ByteRange } from './skeleton.ts';
+import type { SplitTexts } from './split-strings.ts';
+import type { StringRange } from './string-values.ts';
 import type { TrailVector } from './token-source.ts';
-import type { Nested, SqlValue } from './value.ts';
+import { isNested, type Nested, type SqlValue } from './value.ts';
 
 /**
  * The values of one column for the rows of one chunk, dense: entry `i` belongs to row `i` of the
@@ -245,6 +248,11 @@ export function constantVector(value: SqlValue, count: number): ConstantVector {
   return { kind: 'constant', count, value };
 }
 
+/** Whether all rows are NULL, and known to be. */
+export function isConstantNull(vector: Vector): boolean {
+  return vector.kind === 'constant' && vector.value === null;
+}
+
 /** Entry `index` of any vector: the slow, plain way to read one, and the meaning of each form. */
 export function valueAt(vector: Vector, index: number): SqlValue {
   switch (vector.kind) {
@@ -349,4 +357,53 @@ function takeConstant(vector: ConstantVector, positions: Int32Array, count: numb
     }
   }
   return constantVector(vector.value, count);
+}
+
+/**
+ * The same values in memory of their own, so that the segment they were read from can be let go:
+ * strings as they are, records and lists as their JSON text.
+ */
+export function detachedVector(vector: Vector): Vector {
+  switch (vector.kind) {
+    case 'number':
+    case 'boolean':
+      return vector;
+    case 'dictionary':
+    case 'nested':
+    case 'value':
+    case 'constant': {
+      const values: SqlValue[] = [];
+      for (let i = 0; i < vector.count; i++) values.push(detachedValue(valueAt(vector, i)));
+      return valueVector(values);
+    }
+  }
+}
+
+/** Where one record at a time becomes text. */
+const text = new JsonBuffer();
+
+/** The value without anything that lies in a segment: records and lists become their JSON text. */
+export function detachedValue(value: SqlValue): SqlValue {
+  if (Array.isArray(value)) return value.map(detachedValue);
+  if (!isNested(value)) return value;
+  value.writeJson(text);
+  const bytes = text.take();
+  return new JsonNested(bytes, 0, bytes.length);
+}
+
+/** The best form for values read one by one. */
+export function vectorOf(values: readonly SqlValue[]): Vector {
+  const count = values.length;
+  if (values.every((value) => value === null)) return constantVector(null, count);
+  if (values.every((value) => value === null || typeof value === 'number')) {
+    const nulls = values.includes(null)
+      ? Uint8Array.from(values, (value) => (value === null ? 1 : 0))
+      : undefined;
+    return numberVector(Float64Array.from(values, Number), count, nulls);
+  }
+  if (values.every((value) => value === null || typeof value === 'boolean')) {
+    const truths = values.map((value) => (value === null ? UNKNOWN : value ? TRUE : FALSE));
+    return booleanVector(Uint8Array.from(truths), count);
+  }
+  return valueVector(values);
 }

@@ -1,18 +1,15 @@
 import { unreachable } from '../assert.ts';
-import type { ScalarKind, SqlType } from '../column/type.ts';
-import { typeName, typesEqual } from '../column/type.ts';
-import type { Interval, SqlValue } from '../column/value.ts';
-import { isNested } from '../column/value.ts';
+import { type JsonWriter, numberText } from '../column/json-buffer.ts';
+import { shownText } from '../column/json-nested.ts';
+import { type ScalarKind, type SqlType, typeName, typesEqual } from '../column/type.ts';
+import { type Interval, isNested, type Nested, type SqlValue } from '../column/value.ts';
 import { QueryError } from '../query-error.ts';
 import { fitsDynamic, isWhole, scalarText } from './dynamic.ts';
-import { shownText } from './json/json-text.ts';
-import { MadeList } from './made-list.ts';
-import { formatFloat64, parseFloat64, trimAscii } from './number/float-text.ts';
-import type { Int64 } from './number/int64.ts';
-import { canonicalInteger, INT64_MAX, INT64_MIN } from './number/int64.ts';
-import { bytesOfText, textOfBytes } from './text/byte-text.ts';
+import { formatFloat64, parseFloat64, trimAscii } from './number/float64.ts';
+import { canonicalInteger, INT64_MAX, INT64_MIN, type Int64 } from './number/int64.ts';
+import { bytesOfText, textOfBytes } from './text/text-units.ts';
 import { joinUs, splitUs } from './time/calendar.ts';
-import { formatInterval, parseInterval } from './time/interval-text.ts';
+import { formatInterval, parseInterval } from './time/interval.ts';
 import {
   formatDate,
   formatDatetime,
@@ -246,4 +243,41 @@ function noCast(value: SqlValue, from: SqlType, to: SqlType): QueryError {
     return new QueryError('query_failed', `cannot cast ${kind} to ${typeName(to)}`);
   }
   return badText(String(value), from, to);
+}
+
+/** An ARRAY that became DYNAMIC, beside lists of events, whose JSON it has too: its elements are DYNAMIC values. */
+class MadeList implements Nested {
+  readonly isList = true;
+  readonly #elements: readonly SqlValue[];
+
+  constructor(elements: readonly SqlValue[]) {
+    this.#elements = elements;
+  }
+
+  field(name: string): SqlValue {
+    const [only] = this.#elements;
+    if (this.#elements.length !== 1 || only === undefined) return null;
+    return isNested(only) && !only.isList ? only.field(name) : null;
+  }
+
+  elements(): readonly SqlValue[] {
+    return this.#elements;
+  }
+
+  writeJson(out: JsonWriter): void {
+    out.raw('[');
+    for (const [index, element] of this.#elements.entries()) {
+      if (index > 0) out.raw(',');
+      writeElement(element, out);
+    }
+    out.raw(']');
+  }
+}
+
+function writeElement(element: SqlValue, out: JsonWriter): void {
+  if (isNested(element)) element.writeJson(out);
+  else if (typeof element === 'string') out.string(element);
+  else if (typeof element === 'number' && !Number.isFinite(element)) out.string(String(element));
+  else if (typeof element === 'number') out.raw(numberText(element));
+  else out.raw(String(element));
 }

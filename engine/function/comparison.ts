@@ -1,6 +1,5 @@
-import type { Interval, SqlValue } from '../column/value.ts';
-import { isInterval, isNested } from '../column/value.ts';
-import { nestedText } from './json/json-text.ts';
+import { nestedText } from '../column/json-nested.ts';
+import { type Interval, isInterval, isNested, type SqlValue } from '../column/value.ts';
 import { compareIntervals } from './time/interval.ts';
 
 /**
@@ -140,4 +139,16 @@ export function isLessOrEqual(left: SqlValue, right: SqlValue): boolean {
   if (typeof left === 'number' && typeof right === 'number') return left <= right;
   if (Number.isNaN(left) || Number.isNaN(right)) return false;
   return compareValues(left, right) <= 0;
+}
+
+/** How one key orders. Where NULLs stand is apart from the direction of the others. */
+export type OrderDirection = { readonly descending: boolean; readonly nullsFirst: boolean };
+
+/** Negative when `left` stands before `right`, 0 when the key cannot tell them apart. */
+export function compareByKey(key: OrderDirection, left: SqlValue, right: SqlValue): number {
+  if (left === null || right === null) {
+    if (left === right) return 0;
+    return (left === null) === key.nullsFirst ? -1 : 1;
+  }
+  return key.descending ? compareValues(right, left) : compareValues(left, right);
 }

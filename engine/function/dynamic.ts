@@ -1,14 +1,10 @@
-import type { ScalarKind, SqlType } from '../column/type.ts';
-import { DYNAMIC, NUMBER } from '../column/type.ts';
-import type { SqlValue } from '../column/value.ts';
-import { isInterval, isNested } from '../column/value.ts';
+import { nestedText } from '../column/json-nested.ts';
+import { DYNAMIC, NUMBER, type ScalarKind, type SqlType } from '../column/type.ts';
+import { isInterval, isNested, type SqlValue } from '../column/value.ts';
 import { QueryError } from '../query-error.ts';
-import { nestedText } from './json/json-text.ts';
-import { formatFloat64 } from './number/float-text.ts';
-import type { Int64 } from './number/int64.ts';
-import { INT64_MAX, INT64_MIN } from './number/int64.ts';
-import { totalUs } from './time/interval.ts';
-import { parseInterval } from './time/interval-text.ts';
+import { formatFloat64 } from './number/float64.ts';
+import { INT64_MAX, INT64_MIN, type Int64 } from './number/int64.ts';
+import { parseInterval, totalUs } from './time/interval.ts';
 import { parseDate, parseDatetime, parseTimeOfDay, parseTimestamp } from './time/timestamp-text.ts';
 
 /**

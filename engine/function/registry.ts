@@ -1,29 +1,28 @@
 import { assert } from '../assert.ts';
-import { arrayFunctions } from './array/array-functions.ts';
-import { numberArrayFunctions } from './array/number-array-functions.ts';
+import { arrayFunctions, numberArrayFunctions } from './array-functions.ts';
 import { comparisonFunctions } from './comparison-functions.ts';
-import { errorFunctions } from './error-functions.ts';
-import { jsonFunctions } from './json/json-functions.ts';
-import { jsonKindFunctions } from './json/json-kind-functions.ts';
+import { jsonFunctions, jsonKindFunctions } from './json/json-functions.ts';
 import { arithmeticFunctions, safeOverload } from './number/arithmetic-functions.ts';
 import { bitFunctions } from './number/bit-functions.ts';
 import { mathFunctions } from './number/math-functions.ts';
 import type { ScalarFunction } from './scalar-function.ts';
-import { byteFunctions } from './text/byte-functions.ts';
-import { codePointFunctions } from './text/code-point-functions.ts';
-import { containsFunctions } from './text/contains-function.ts';
-import { fillFunctions } from './text/fill-functions.ts';
+import { byteFunctions, codePointFunctions } from './text/byte-functions.ts';
 import { formatFunctions } from './text/format-functions.ts';
 import { hashFunctions } from './text/hash-functions.ts';
 import { letterFunctions } from './text/letter-functions.ts';
 import { netFunctions } from './text/net-functions.ts';
 import { regexFunctions } from './text/regex-functions.ts';
-import { searchFunctions } from './text/search-functions.ts';
-import { textFunctions } from './text/text-functions.ts';
-import { trimFunctions } from './text/trim-functions.ts';
-import { timeArrayFunctions } from './time/time-array-functions.ts';
-import { timeFunctions } from './time/time-functions.ts';
-import { truthFunctions } from './truth-functions.ts';
+import { containsFunctions, searchFunctions } from './text/search-functions.ts';
+import { fillFunctions, textFunctions, trimFunctions } from './text/text-functions.ts';
+import { intervalFunctions } from './time/interval-functions.ts';
+import { GENERATE_DATE_ARRAY, timeArrayFunctions } from './time/time-array-functions.ts';
+import {
+  EXTRACT,
+  timeConversionFunctions,
+  timeTextFunctions,
+} from './time/time-conversion-functions.ts';
+import { timeBucketFunctions, timeShiftFunctions } from './time/time-shift-functions.ts';
+import { errorFunctions, truthFunctions } from './truth-functions.ts';
 
 const all: readonly ScalarFunction[] = [
   ...truthFunctions,
@@ -43,7 +42,13 @@ const all: readonly ScalarFunction[] = [
   ...bitFunctions,
   ...numberArrayFunctions,
   ...errorFunctions,
-  ...timeFunctions,
+  ...timeConversionFunctions,
+  ...timeShiftFunctions,
+  EXTRACT,
+  ...timeTextFunctions,
+  ...intervalFunctions,
+  ...timeBucketFunctions,
+  GENERATE_DATE_ARRAY,
   ...timeArrayFunctions,
   ...arrayFunctions,
   ...jsonFunctions,

@@ -1,9 +1,9 @@
-import type { SqlType } from '../column/type.ts';
+import { BYTES, type SqlType } from '../column/type.ts';
 import type { SqlValue } from '../column/value.ts';
 import type { Vector } from '../column/vector.ts';
-import type { FunctionDoc } from './function-doc.ts';
-import type { FunctionFacts } from './function-facts.ts';
-import type { Measure, PartFinder } from './text/text-measures.ts';
+import type { Int64 } from './number/int64.ts';
+import type { TextMatcher } from './regex/text-matcher.ts';
+import type { Measure, PartFinder } from './text/text-units.ts';
 
 /**
  * A scalar function or operator of GoogleSQL: what it is called, what it takes, and what it
@@ -101,3 +101,147 @@ export type ParameterType =
   | 'list'
   | 'array'
   | 'part';
+
+/**
+ * What the optimiser and the evaluator may know of the calls of one overload; nothing where a fact is absent. No code outside
+ * `engine/function` looks at the name of a function that is written as a call. That a NULL makes the result NULL is
+ * `nulls` of the overload.
+ */
+export type FunctionFacts = {
+  /** Why a call may fail; absent: for the values of some rows. */
+  readonly fails?: Failure | ((constants: Constants) => Failure);
+  /** For an overload of a TIMESTAMP first: the steps by which the result rises with it, never falling. */
+  readonly timeStep?: (constants: Constants) => TimeStep | undefined;
+  /** For an overload of a TIMESTAMP first: the microseconds that it adds to it. */
+  readonly addedUs?: (constants: Constants) => number | undefined;
+  /** For an overload of the clock last that makes a list of times: the buckets that these are the starts of. */
+  readonly buckets?: (constants: Constants) => TimeBuckets | undefined;
+  /** The second argument is a regular expression: `tested`, where the result is whether the first has a match. */
+  readonly regex?: 'tested' | 'used';
+  /** What a text as the second argument wants of a STRING as the first; throws a QueryError for a wrong pattern. */
+  readonly textTest?: ((text: string) => TextTest) | undefined;
+  /** The result is above 0 where the second argument, a text, is somewhere in the first. */
+  readonly isPosition?: true;
+};
+
+/** `by size`: for no value but a text or list longer than an event brings by chance. `by value`: for some. */
+export type Failure = 'never' | 'by size' | 'by value';
+
+/** The arguments of a call, as many as it has: `undefined` for what is no constant. */
+export type Constants = readonly (SqlValue | undefined)[];
+
+export type TimeStep = {
+  /** The first time at which the result is at least `value`; throws a QueryError where there is none within the years. */
+  readonly firstUs: (value: number) => Int64;
+  /** The length of the steps, where all are as long, begin at multiples of it, and the result is the begin of one. */
+  readonly widthUs?: number | undefined;
+};
+
+/** All parts of one length, from the one in which some units before the clock lie, to that of the clock. */
+export type TimeBuckets = {
+  readonly start: { readonly count: number; readonly part: string };
+  readonly part: string;
+  readonly widthUs: number;
+  readonly count: number;
+};
+
+/**
+ * What is true of a string that a test holds for: it is the text, or has it at its start, its end or anywhere. Of `general`
+ * only the matcher tells.
+ */
+export type TextTest = {
+  readonly kind: 'equals' | 'prefix' | 'suffix' | 'contains' | 'general';
+  /** Empty for `general`. */
+  readonly text: string;
+  /**
+   * Where that is the whole test: the texts that the string has, in this order, with anything between them; the first at
+   * its start and the last at its end. A single one is the string. None has a lone surrogate.
+   */
+  readonly pieces?: readonly string[];
+  /** The test for strings where they lie; `undefined`: there is none. */
+  readonly matcher: () => TextMatcher | undefined;
+};
+
+/**
+ * What docs/sql-functions.md says of a function: a sentence on what it returns, an expression, and the value of that,
+ * both as SQL writes them. For an aggregate or a window function the expression has a FROM; the value of a
+ * window function is the array of those of all rows. A test compares the page with the entries, and runs each
+ * expression.
+ */
+export type FunctionDoc = readonly [sentence: string, expression: string, value: string];
+
+/** For an alias of the function `name`, which has the doc given. */
+export function sameAs(name: string, alias: string, doc: FunctionDoc): FunctionDoc {
+  const [, expression, value] = doc;
+  const [own, other] = [name.toUpperCase(), alias.toUpperCase()];
+  return [`Same as \`${own}\`.`, expression.replace(`${own}(`, `${other}(`), value];
+}
+
+export type Evaluate = ScalarOverload['evaluate'];
+export type Kernel = NonNullable<ScalarOverload['kernel']>;
+export type InPlace = NonNullable<ScalarOverload['inPlace']>;
+
+/**
+ * An `evaluate` written for the values that its overload takes. The binder lets only calls through
+ * whose arguments have the types of the parameters, so what arrives are those values.
+ */
+export function typed<Values extends readonly (SqlValue | undefined)[], Result extends SqlValue>(
+  evaluate: (...values: Values) => Result,
+): (...values: SqlValue[]) => Result {
+  return evaluate as unknown as (...values: SqlValue[]) => Result;
+}
+
+export function scalarFunction(
+  name: string,
+  doc: FunctionDoc,
+  ...overloads: readonly ScalarOverload[]
+): ScalarFunction {
+  return { name, doc, overloads };
+}
+
+/** One function under two names. */
+export function withAlias(
+  [name, alias]: readonly [string, string],
+  doc: FunctionDoc,
+  ...overloads: readonly ScalarOverload[]
+): readonly [ScalarFunction, ScalarFunction] {
+  return [
+    scalarFunction(name, doc, ...overloads),
+    scalarFunction(alias, sameAs(name, alias, doc), ...overloads),
+  ];
+}
+
+/** An overload with facts. */
+export function withFacts(facts: FunctionFacts, overload: ScalarOverload): ScalarOverload {
+  return { ...overload, facts };
+}
+
+/**
+ * An overload for STRING, and the same for BYTES. Bytes are a string of one character each, so what
+ * counts and compares code points counts and compares bytes there.
+ */
+export function textAndBytes(ofText: ScalarOverload): readonly ScalarOverload[] {
+  return [ofText, ofBytes(ofText)];
+}
+
+/** The same with BYTES wherever there is STRING. */
+export function ofBytes(ofText: ScalarOverload): ScalarOverload {
+  const { parameters, variadic, result } = ofText;
+  return {
+    ...ofText,
+    measure: undefined,
+    part: undefined,
+    parameters: parameters.map(bytesForText),
+    variadic: variadic && bytesForText(variadic),
+    result: typeof result === 'function' ? result : typeOfBytes(result),
+  };
+}
+
+function bytesForText(parameter: ParameterType): ParameterType {
+  return typeof parameter === 'object' ? typeOfBytes(parameter) : parameter;
+}
+
+function typeOfBytes(type: SqlType): SqlType {
+  if (type.kind === 'ARRAY') return { kind: 'ARRAY', element: typeOfBytes(type.element) };
+  return type.kind === 'STRING' ? BYTES : type;
+}

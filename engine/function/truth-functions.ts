@@ -1,6 +1,5 @@
 import { carvedUint8 } from '../column/carved-arrays.ts';
-import { BOOL } from '../column/type.ts';
-import type { Vector } from '../column/vector.ts';
+import { BOOL, NULL_TYPE, STRING } from '../column/type.ts';
 import {
   booleanVector,
   constantVector,
@@ -8,10 +7,16 @@ import {
   isOfStrings,
   TRUE,
   UNKNOWN,
+  type Vector,
 } from '../column/vector.ts';
-import type { Kernel } from './definition.ts';
-import { scalarFunction, typed } from './definition.ts';
-import type { ScalarFunction, ScalarOverload } from './scalar-function.ts';
+import { QueryError } from '../query-error.ts';
+import {
+  type Kernel,
+  type ScalarFunction,
+  type ScalarOverload,
+  scalarFunction,
+  typed,
+} from './scalar-function.ts';
 
 /** V8 reads an imported constant anew in each round of a loop, ten times the cost of the test. */
 const NEITHER = UNKNOWN;
@@ -158,3 +163,26 @@ function combineTruths(
   }
   return booleanVector(truths, count);
 }
+
+/** Characters of a message that a text raises; it travels in headers and logs, too. */
+const MESSAGE_LENGTH_MAX = 1024;
+
+export const errorFunctions: readonly ScalarFunction[] = [
+  /** ERROR(message) has no value, and so stands wherever a value of any type is wanted. */
+  scalarFunction(
+    'error',
+    [
+      `Fails with the message, cut to ${MESSAGE_LENGTH_MAX} characters. It may stand for a value of any type.`,
+      "IF(TRUE, 1, ERROR('never reached'))",
+      '1',
+    ],
+    {
+      parameters: [STRING],
+      result: NULL_TYPE,
+      nulls: 'handle',
+      evaluate: typed((message: string | null): null => {
+        throw new QueryError('query_failed', (message ?? 'NULL').slice(0, MESSAGE_LENGTH_MAX));
+      }),
+    },
+  ),
+];

@@ -9,9 +9,8 @@ import type { AggregatePartial } from '../operator/aggregate.ts';
 import type { TimeWindow } from '../plan/logical-plan.ts';
 import { QueryError } from '../query-error.ts';
 import type { Fragment } from './fragment.ts';
-import type { PartialMemo } from './partial-memo.ts';
-import { type RememberedPartial, sliceOf } from './remembered-partial.ts';
-import type { PieceOrder } from './run-pieces.ts';
+import { type PartialMemo, type RememberedPartial, sliceOf } from './partial-memo.ts';
+import type { PieceOrder } from './sent-partial.ts';
 
 /** Rows of one segment that have to be looked at. */
 export type Piece = {

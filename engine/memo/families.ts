@@ -7,22 +7,40 @@ import { type Breaker, scansOf } from '../plan/physical-plan.ts';
 import { someExpression } from '../plan/physical-walk.ts';
 import { PreparedPlan } from '../plan/prepared-plan.ts';
 import type { Fragment } from './fragment.ts';
-import { KnownPrefixes } from './known-prefixes.ts';
-import {
-  FAMILIES_MAX,
-  FAMILY_ASKED_MAX,
-  FAMILY_CALLS_MIN,
-  PREPARED_LOOKS_MIN,
-  PREPARED_OVERLAP_MIN,
-  PREPARED_VAIN_MAX,
-  PREPARED_WHOLE_OVERLAP_MIN,
-} from './limits.ts';
 import {
   type FamilyCall,
   type PatternCall,
   type ProjectCall,
   withProject,
 } from './prepare-states.ts';
+import { KnownPrefixes } from './text-prefixes.ts';
+
+/**
+ * Fragments known by calls whose states are made ahead, for all projects: each is one more look at each row of
+ * the segments in use.
+ */
+const FAMILIES_MAX = 32;
+
+/** Calls, for any project, from which one counts as in use: a text that was sent once does not come again. */
+const FAMILY_CALLS_MIN = 2;
+
+/** Projects, or patterns, of its last calls by which it is known that it is one that they differ in: some come again and again. */
+const FAMILY_ASKED_MAX = 8;
+
+/**
+ * How often calls must have asked for as much time as a segment holds before all of it is looked at for their sake: what
+ * is made ahead costs no more than a few times what they have cost.
+ */
+const PREPARED_LOOKS_MIN = 1 / 4;
+
+/** The share of a segment's time that a call must ask for: of less there is little to be gained, whoever calls how often. */
+const PREPARED_OVERLAP_MIN = 1 / 64;
+
+/** The same share where no part of the state can be used, so that a call must ask for all of the segment one day. */
+const PREPARED_WHOLE_OVERLAP_MIN = 1 / 8;
+
+/** Segments in a row without a state worth keeping after which no more are made for a fragment. */
+const PREPARED_VAIN_MAX = 3;
 
 /** Fragments that differ in the project alone, or in the pattern, and what was made of them ahead. */
 export type Family = {

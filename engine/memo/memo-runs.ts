@@ -18,23 +18,47 @@ import {
 } from './coverage.ts';
 import { Families, type Family, isSearch, isWanted, type SoughtPattern } from './families.ts';
 import { type Fragment, type FragmentCall, fragmentOf } from './fragment.ts';
-import { legaciesOf } from './legacies.ts';
 import {
-  PACKED_MEMORY_MIN,
-  PACKED_SEGMENT_ROWS_MIN,
-  REMEMBERED_BYTES_PER_ROW_MAX,
-  REMEMBERED_ROWS_MIN,
+  legaciesOf,
+  type MemoStats,
+  PACKED_STATES_BYTES_MAX,
+  PartialMemo,
+  type Remembered,
+  rememberedPartial,
+  StateShelf,
+  shelfKey,
+} from './partial-memo.ts';
+import { type PreparedStates, partialOf, type StatesOrder } from './prepare-states.ts';
+import { type KeptResult, type TogetherResult, unpackedWithin } from './sent-partial.ts';
+import {
+  hasSmallState,
+  keepSmallState,
+  PrefixSums,
   SMALL_STATE_BYTES_MAX,
   SMALL_STATE_SEGMENTS_MIN,
-} from './limits.ts';
-import { StateShelf, shelfKey } from './packed-states.ts';
-import { type MemoStats, PartialMemo, type Remembered } from './partial-memo.ts';
-import { PrefixSums } from './prefix-sums.ts';
-import { type PreparedStates, partialOf, type StatesOrder } from './prepare-states.ts';
-import { rememberedPartial } from './remembered-partial.ts';
-import type { KeptResult, TogetherResult } from './run-pieces.ts';
-import { unpackedWithin } from './sent-partial.ts';
-import { hasSmallState, keepSmallState, smallCoverageOf } from './small-state.ts';
+  smallCoverageOf,
+} from './small-state.ts';
+
+/**
+ * Rows of a segment from which their partial state is remembered: to look at fewer takes less than the
+ * 50 µs after which a state of its own has paid for itself.
+ */
+const REMEMBERED_ROWS_MIN = 4096;
+
+/**
+ * Bytes of a partial state for each row that it stands for, at most, to be remembered: an entry of 6 bytes is
+ * taken in in some 3 ns, a row looked at in 4 at best, and in twenty times that where groups are small.
+ */
+const REMEMBERED_BYTES_PER_ROW_MAX = 4;
+
+/**
+ * Rows of a segment from which small states of it are packed ahead, too, where projects are searched for in all rows: to
+ * make two thousand takes a few tenths of a second, and what is smaller is soon merged.
+ */
+const PACKED_SEGMENT_ROWS_MIN = 524_288;
+
+/** Bytes that may be remembered from which small states are packed: those of the segments of a week leave as much again. */
+export const PACKED_MEMORY_MIN = 16 * PACKED_STATES_BYTES_MAX;
 
 /** What a run is over: its scans as the call has them, and their segments. */
 export type RunSnapshot = FragmentCall & {

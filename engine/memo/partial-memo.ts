@@ -1,6 +1,25 @@
-import type { AnyContent } from '../column/segment.ts';
-import { StateShelf } from './packed-states.ts';
-import type { RememberedPartial } from './remembered-partial.ts';
+import { deserialize, serialize } from 'node:v8';
+import { distinctValue } from '../aggregate/distinct-values.ts';
+import type { AnyContent, SegmentContent } from '../column/segment.ts';
+import type { AggregatePartial } from '../operator/aggregate.ts';
+import type { TimeWindow } from '../plan/logical-plan.ts';
+import type { Fragment, TimeKey } from './fragment.ts';
+import { partialSize } from './sent-partial.ts';
+
+/**
+ * States that a segment has of those that it was made of, at most: to combine one takes the main thread some tenths of a
+ * millisecond, and the calls in use have some dozens.
+ */
+const INHERITED_STATES_MAX = 256;
+
+/** Small states packed of one segment and one fragment: of a host with some thousand projects. */
+export const PACKED_STATES_MAX = 4096;
+
+/** Bytes of them together, at most: 1/64 of `REMEMBERED_BYTES_MAX`, so that those of many segments leave room. */
+export const PACKED_STATES_BYTES_MAX = 1024 * 1024;
+
+/** Bytes of a state from which it is no small one: it takes as long to take out of the pack as to make it again. */
+export const PACKED_STATE_BYTES_MAX = 4096;
 
 /**
  * `few`: the segment has few rows, which are remembered together with those of others, if at all. `dear`: to
@@ -137,4 +156,187 @@ export class PartialMemo {
 
 function rememberedOf(entry: Entry | undefined): Remembered | undefined {
   return entry === undefined || entry.kept instanceof StateShelf ? undefined : entry.kept;
+}
+
+/** The partial state of all rows of a segment that a fragment is over, ready to be used again. */
+export type RememberedPartial = {
+  readonly partial: AggregatePartial;
+  /** Of which it is the state, or one that differs in its texts alone. */
+  readonly fragment: Fragment;
+  /** Rows it stands for. */
+  readonly rowCount: number;
+  readonly byteSize: number;
+  /** There when it can be used for a part of its time. */
+  readonly times?: GroupTimes | undefined;
+  /** Of an open segment: the first row that it does not stand for. */
+  readonly rowEnd?: number;
+  /** The segments that it is of, where these are several. */
+  readonly members?: readonly SegmentContent[];
+};
+
+/** Rows of group `g` have times in [starts[g], ends[g]), and none else. */
+type GroupTimes = { readonly starts: Float64Array; readonly ends: Float64Array };
+
+export function rememberedPartial(
+  partial: AggregatePartial,
+  rowCount: number,
+  fragment: Fragment,
+  use: 'by time' | 'as a whole' = 'by time',
+): RememberedPartial {
+  const { timeKey } = fragment;
+  const times = timeKey && use === 'by time' ? groupTimes(partial, timeKey) : undefined;
+  const byteSize = partialSize(partial) + (times === undefined ? 0 : partialSize(times));
+  return { partial, fragment, rowCount, byteSize, times };
+}
+
+function groupTimes({ keys }: AggregatePartial, { index, steps }: TimeKey): GroupTimes | undefined {
+  const { ids, values } = keys.columns[index]!;
+  const starts = new Float64Array(keys.size);
+  const ends = new Float64Array(keys.size);
+  for (let group = 0; group < keys.size; group++) {
+    const value = distinctValue(values, values.refs[ids[group]!]!);
+    if (typeof value !== 'number') return undefined;
+    const startUs = steps.firstUs(value);
+    const endUs = steps.firstUs(value + 1);
+    if (startUs === undefined || endUs === undefined) return undefined;
+    starts[group] = startUs;
+    ends[group] = endUs;
+  }
+  return { starts, ends };
+}
+
+/** What of a remembered partial lies inside a window, and where rows have to be looked at beside it. */
+type PartialSlice = {
+  readonly partial: AggregatePartial;
+  readonly edges: readonly TimeWindow[];
+};
+
+/** `undefined`: none of its groups lies wholly inside. */
+export function sliceOf(
+  { partial }: RememberedPartial,
+  { starts, ends }: GroupTimes,
+  { startUs, endUs }: TimeWindow,
+): PartialSlice | undefined {
+  const wanted = new Uint8Array(partial.keys.size);
+  let wantedCount = 0;
+  let leftEndUs = startUs;
+  let rightStartUs = endUs;
+  for (let group = 0; group < wanted.length; group++) {
+    const start = starts[group]!;
+    const end = ends[group]!;
+    if (start >= startUs && end <= endUs) {
+      wanted[group] = 1;
+      wantedCount += 1;
+      continue;
+    }
+    if (start < startUs && end > startUs) leftEndUs = Math.min(end, endUs);
+    if (start < endUs && end > endUs) rightStartUs = Math.max(start, startUs);
+  }
+  if (wantedCount === 0) return undefined;
+  const edges: TimeWindow[] = [];
+  if (leftEndUs > startUs) edges.push({ startUs, endUs: leftEndUs });
+  if (rightStartUs < endUs) edges.push({ startUs: rightStartUs, endUs });
+  return { partial: wantedCount === wanted.length ? partial : { ...partial, wanted }, edges };
+}
+
+/**
+ * Many small partial states of one segment, each under the name of a project or a prefix. Some 200 bytes a state,
+ * where its arrays alone take ten times as much: that of `names[i]` ends at `ends[i]`.
+ */
+export type PackedStates = {
+  readonly names: readonly string[];
+  readonly ends: Uint32Array;
+  readonly bytes: Uint8Array;
+};
+
+/** What a name costs beside its two bytes a letter. */
+const NAME_BYTES = 48;
+
+/** Under this key a segment has the small states of a family. */
+export function shelfKey({ familyKey }: { readonly familyKey: string }): string {
+  return `${familyKey} shelf`;
+}
+
+/** Packs states as they are made; what is too much, or large itself, is left out. */
+export class StatePacker {
+  readonly #names: string[] = [];
+  readonly #ends: number[] = [];
+  readonly #parts: Uint8Array[] = [];
+  #size = 0;
+
+  get isFull(): boolean {
+    return this.#names.length >= PACKED_STATES_MAX || this.#size >= PACKED_STATES_BYTES_MAX;
+  }
+
+  add(name: string, partial: AggregatePartial): void {
+    const bytes = serialize(partial);
+    if (this.isFull || bytes.length > PACKED_STATE_BYTES_MAX) return;
+    this.#size += bytes.length;
+    this.#names.push(name);
+    this.#ends.push(this.#size);
+    this.#parts.push(bytes);
+  }
+
+  /** `undefined`: there is none. */
+  packed(): PackedStates | undefined {
+    if (this.#names.length === 0) return undefined;
+    const bytes = new Uint8Array(this.#size);
+    for (const [index, part] of this.#parts.entries()) {
+      bytes.set(part, this.#ends[index]! - part.length);
+    }
+    return { names: this.#names, ends: Uint32Array.from(this.#ends), bytes };
+  }
+}
+
+/** Packed states, each taken out when it is asked for, in some 5 µs. */
+export class StateShelf {
+  readonly byteSize: number;
+  readonly #ends: Uint32Array;
+  readonly #bytes: Uint8Array;
+  readonly #indexes: ReadonlyMap<string, number>;
+
+  constructor({ names, ends, bytes }: PackedStates) {
+    this.#ends = ends;
+    this.#bytes = bytes;
+    this.#indexes = new Map(names.map((name, index) => [name, index]));
+    const namesSize = names.reduce((sum, name) => sum + NAME_BYTES + 2 * name.length, 0);
+    this.byteSize = bytes.byteLength + ends.byteLength + namesSize;
+  }
+
+  /** To be combined with others, not kept: its arrays may lie among those of all states. */
+  find(name: string): AggregatePartial | undefined {
+    const index = this.#indexes.get(name);
+    if (index === undefined) return undefined;
+    const start = index === 0 ? 0 : this.#ends[index - 1]!;
+    return deserialize(this.#bytes.subarray(start, this.#ends[index])) as AggregatePartial;
+  }
+}
+
+/**
+ * By the key of each fragment of which something is remembered of all of some segments: the states of their rows,
+ * which are now those of one segment, with this content.
+ */
+export function legaciesOf(
+  memo: PartialMemo,
+  from: readonly AnyContent[],
+  to: SegmentContent,
+): ReadonlyMap<string, readonly RememberedPartial[]> {
+  const legacies = new Map<string, readonly RememberedPartial[]>();
+  const [first, ...others] = from;
+  if (first === undefined) return legacies;
+  for (const key of memo.keysOf(first)) {
+    if (legacies.size === INHERITED_STATES_MAX) break;
+    const parts: RememberedPartial[] = [];
+    for (const content of [first, ...others]) {
+      const remembered = memo.peek(content, key);
+      if (typeof remembered === 'object' && isOfAll(remembered, to)) parts.push(remembered);
+    }
+    if (parts.length === from.length) legacies.set(key, parts);
+  }
+  return legacies;
+}
+
+/** Whether it is the state of one segment, and of all of its rows: of an open one these are all of the new one. */
+function isOfAll({ members, rowEnd }: RememberedPartial, { rowCount }: SegmentContent): boolean {
+  return members === undefined && (rowEnd === undefined || rowEnd === rowCount);
 }

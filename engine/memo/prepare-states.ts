@@ -11,9 +11,9 @@ import { PreparedPlan } from '../plan/prepared-plan.ts';
 import { EVERYTHING, type Reach } from '../plan/reach.ts';
 import { QueryError, RunStoppedError } from '../query-error.ts';
 import { callKey } from './fragment.ts';
-import { type PackedStates, StatePacker } from './packed-states.ts';
-import { partialSize } from './partial-size.ts';
-import { bytesOfPrefixes, decidedBy, patternOfPrefix, prefixesAt } from './prefix-verdicts.ts';
+import { type PackedStates, StatePacker } from './partial-memo.ts';
+import { partialSize } from './sent-partial.ts';
+import { bytesOfPrefixes, decidedBy, patternOfPrefix, prefixesAt } from './text-prefixes.ts';
 
 /** A call of a plan that calls with other texts share. */
 export type FamilyCall = ProjectCall | PatternCall;

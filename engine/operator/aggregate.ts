@@ -1,21 +1,25 @@
 import type { AggregateState } from '../aggregate/aggregate-function.ts';
 import { DeferredState, valuesOrError } from '../aggregate/deferred.ts';
-import type { GroupKeys } from '../aggregate/group-table.ts';
-import { GroupTable, selectedKeys } from '../aggregate/group-table.ts';
-import type { SpillSpace } from '../aggregate/spill-space.ts';
+import { type GroupKeys, GroupTable, selectedKeys } from '../aggregate/group-table.ts';
+import type { SpillSpace } from '../aggregate/spilled-pairs.ts';
 import { assert, must } from '../assert.ts';
 import { carvedInt32 } from '../column/carved-arrays.ts';
-import type { Chunk, ColumnSource, VectorFunction } from '../column/chunk.ts';
-import { consecutivePositions, LazyChunk, VectorChunk } from '../column/chunk.ts';
+import {
+  type Chunk,
+  type ColumnSource,
+  consecutivePositions,
+  LazyChunk,
+  VectorChunk,
+  type VectorFunction,
+} from '../column/chunk.ts';
 import type { SqlType } from '../column/type.ts';
 import type { SqlValue } from '../column/value.ts';
 import type { Vector } from '../column/vector.ts';
-import type { OrderDirection } from '../function/order-direction.ts';
+import type { OrderDirection } from '../function/comparison.ts';
 import { QueryError } from '../query-error.ts';
-import { vectorOfValues } from './result-vector.ts';
-import type { Checkpoint, Sink } from './sink.ts';
-import { pushInChunks } from './sink.ts';
-import { sortedRows } from './sort-order.ts';
+import { vectorOfValues } from './merge-vectors.ts';
+import { type Checkpoint, pushInChunks, type Sink } from './sink.ts';
+import { sortedRows } from './sort.ts';
 
 export type AggregateOptions = {
   readonly keys: readonly { readonly expression: VectorFunction; readonly type: SqlType }[];

@@ -4,11 +4,15 @@ import { KnownKeys } from '../aggregate/known-keys.ts';
 import { NumberReader } from '../aggregate/number-reader.ts';
 import { must } from '../assert.ts';
 import { carvedFloat64, carvedInt32 } from '../column/carved-arrays.ts';
-import type { Chunk, VectorFunction } from '../column/chunk.ts';
-import { consecutivePositions, sliceChunk } from '../column/chunk.ts';
+import {
+  type Chunk,
+  consecutivePositions,
+  sliceChunk,
+  type VectorFunction,
+} from '../column/chunk.ts';
 import { isReadingPassing } from '../column/segment-reader.ts';
 import type { NumberVector } from '../column/vector.ts';
-import type { OrderDirection } from '../function/order-direction.ts';
+import type { OrderDirection } from '../function/comparison.ts';
 import { CHUNK_ROWS_MAX, LEADING_ROWS_HELD_MAX } from '../limits.ts';
 import { type AggregateOptions, AggregateSink } from './aggregate.ts';
 import type { Sink } from './sink.ts';

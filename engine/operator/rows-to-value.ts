@@ -1,9 +1,9 @@
 import type { Chunk } from '../column/chunk.ts';
-import { detachedVector } from '../column/detached-vector.ts';
 import { isReadingPassing } from '../column/segment-reader.ts';
 import type { SqlValue } from '../column/value.ts';
 import {
   booleanVector,
+  detachedVector,
   FALSE,
   TRUE,
   takeVector,
@@ -13,12 +13,10 @@ import {
   valueVector,
 } from '../column/vector.ts';
 import { MATERIALIZED_ROWS_MAX } from '../limits.ts';
-import type { Span } from '../query-error.ts';
-import { QueryError } from '../query-error.ts';
-import { tooManyRows } from './collect.ts';
+import { QueryError, type Span } from '../query-error.ts';
 import { concatVectors } from './merge-vectors.ts';
-import type { Sink } from './sink.ts';
-import { truthBytes } from './truth.ts';
+import { truthBytes } from './row-wise.ts';
+import { type Sink, tooManyRows } from './sink.ts';
 
 /**
  * Takes in the rows of a subquery that ran for some rows outside, and makes one value of those of

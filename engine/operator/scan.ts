@@ -1,11 +1,17 @@
+import { unreachable } from '../assert.ts';
 import { carvedInt32 } from '../column/carved-arrays.ts';
-import type { NeededText, RowRange, RowRun, RowWindow, Segment } from '../column/segment.ts';
-import type { Vector } from '../column/vector.ts';
-import { valueAt } from '../column/vector.ts';
+import { type Chunk, type ColumnSource, consecutivePositions, LazyChunk } from '../column/chunk.ts';
+import type {
+  NeededText,
+  RowRange,
+  RowRun,
+  RowWindow,
+  Segment,
+  SegmentColumn,
+} from '../column/segment.ts';
+import { type Vector, valueAt } from '../column/vector.ts';
 import { CHUNK_ROWS_MAX } from '../limits.ts';
 import { type RunRows, rowsOfRun, TextRows } from './run-rows.ts';
-import type { ChunkRows, SegmentField } from './segment-chunk.ts';
-import { countOf, readColumn, segmentChunk } from './segment-chunk.ts';
 import type { Checkpoint, Sink } from './sink.ts';
 
 /** Rows of the first chunk of a newest-first scan: the newest 100 are mostly all that is wanted. */
@@ -91,7 +97,7 @@ export type ScanOptions = {
 };
 
 /** Where the rows of a scan go. */
-export type ScanSinks = {
+type ScanSinks = {
   readonly rows: Sink;
   /**
    * For rows known to have the project key, in place of `rows`: a pipeline that need not test it
@@ -389,4 +395,82 @@ function timestampAt(segment: Segment, row: Int32Array): number {
 /** Timestamps are never NULL, and within ±2^53: some 285 years around 1970. */
 function timestampOf(timestamps: Vector, index: number): number {
   return valueAt(timestamps, index) as number;
+}
+
+/** A column of a scan; the same names as the logical plan's. */
+type SegmentField = SegmentColumn;
+
+/** Rows of a segment: each by itself, or consecutive ones. */
+type ChunkRows = Int32Array | RowRange;
+
+/** Rows of one segment; column `i` is `fields[i]`, read for the rows that ask for it. */
+function segmentChunk(segment: Segment, fields: readonly SegmentField[], rows: ChunkRows): Chunk {
+  return new LazyChunk(new SegmentSource(segment, fields, rows), countOf(rows));
+}
+
+function countOf(rows: ChunkRows): number {
+  return rows instanceof Int32Array ? rows.length : rows.count;
+}
+
+/** A column of some rows. */
+function readColumn(segment: Segment, column: SegmentColumn, rows: ChunkRows): Vector {
+  if (rows instanceof Int32Array) return readByRows(segment, column, rows, rows.length);
+  const range = segment.range?.(column, rows);
+  if (range !== undefined) return range;
+  return readByRows(segment, column, rowsOf(rows), rows.count);
+}
+
+function rowsOf({ start, count }: RowRange): Int32Array {
+  return consecutivePositions(start, start + count);
+}
+
+class SegmentSource implements ColumnSource {
+  readonly #segment: Segment;
+  readonly #fields: readonly SegmentField[];
+  readonly #rows: ChunkRows;
+
+  constructor(segment: Segment, fields: readonly SegmentField[], rows: ChunkRows) {
+    this.#segment = segment;
+    this.#fields = fields;
+    this.#rows = rows;
+  }
+
+  column(index: number): Vector {
+    return readColumn(this.#segment, this.#fields[index]!, this.#rows);
+  }
+
+  select(positions: Int32Array, count: number): ColumnSource {
+    const rows = carvedInt32(count);
+    if (this.#rows instanceof Int32Array) {
+      for (let i = 0; i < count; i++) rows[i] = this.#rows[positions[i]!]!;
+    } else {
+      const { start } = this.#rows;
+      for (let i = 0; i < count; i++) rows[i] = start + positions[i]!;
+    }
+    return new SegmentSource(this.#segment, this.#fields, rows);
+  }
+}
+
+function readByRows(
+  segment: Segment,
+  column: SegmentColumn,
+  rows: Int32Array,
+  count: number,
+): Vector {
+  switch (column) {
+    case 'id':
+      return segment.ids(rows, count);
+    case 'timestamp':
+      return segment.timestamps(rows, count);
+    case 'event_message':
+      return segment.messages(rows, count);
+    case 'project':
+      return segment.projects(rows, count);
+    case 'root':
+      return segment.roots(rows, count);
+    case 'arrival':
+      return segment.arrivals(rows, count);
+    default:
+      return unreachable(column);
+  }
 }

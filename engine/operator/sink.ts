@@ -1,6 +1,9 @@
-import type { Chunk } from '../column/chunk.ts';
-import { sliceChunk } from '../column/chunk.ts';
-import { CHUNK_ROWS_MAX } from '../limits.ts';
+import { type Chunk, sliceChunk, VectorChunk } from '../column/chunk.ts';
+import { isReadingPassing } from '../column/segment-reader.ts';
+import { detachedVector } from '../column/vector.ts';
+import { CHUNK_ROWS_MAX, MATERIALIZED_ROWS_MAX } from '../limits.ts';
+import { QueryError } from '../query-error.ts';
+import { concatVectors } from './merge-vectors.ts';
 
 /**
  * Where an operator pushes its rows. Chunks come in the order of the rows; the receiver may keep
@@ -22,4 +25,65 @@ export function pushInChunks(chunk: Chunk, sink: Sink): boolean {
     if (!sink.push(sliceChunk(chunk, start, end))) return false;
   }
   return true;
+}
+
+/** Keeps all rows pushed, in order; a QueryError `query_limit` when they are too many. */
+export class CollectSink implements Sink {
+  readonly #chunks: Chunk[] = [];
+  readonly #width: number;
+  readonly #rowsMax: number;
+  #rowCount = 0;
+
+  /** `width`: columns of the rows. */
+  constructor(width: number, rowsMax: number = MATERIALIZED_ROWS_MAX) {
+    this.#width = width;
+    this.#rowsMax = rowsMax;
+  }
+
+  get rowCount(): number {
+    return this.#rowCount;
+  }
+
+  get chunks(): readonly Chunk[] {
+    return this.#chunks;
+  }
+
+  push(chunk: Chunk): boolean {
+    if (chunk.count === 0) return true;
+    this.#rowCount += chunk.count;
+    if (this.#rowCount > this.#rowsMax) {
+      throw tooManyRows(this.#rowsMax);
+    }
+    this.#chunks.push(isReadingPassing() ? detachedChunk(chunk, this.#width) : chunk);
+    return true;
+  }
+
+  /** All rows in one chunk, their columns read; it may be longer than CHUNK_ROWS_MAX. */
+  materialize(): VectorChunk {
+    return concatChunks(this.#chunks, this.#width);
+  }
+}
+
+/** What is thrown when an operator would hold more rows than `rowsMax`. */
+export function tooManyRows(rowsMax: number): QueryError {
+  return new QueryError(
+    'query_limit',
+    `a sort, a join or an intermediate result may hold at most ${rowsMax} rows; got more`,
+  );
+}
+
+/** The rows of a chunk, all columns read, in memory of their own. */
+export function detachedChunk(chunk: Chunk, width: number): VectorChunk {
+  const columns = Array.from({ length: width }, (_, index) => detachedVector(chunk.column(index)));
+  return new VectorChunk(columns, chunk.count);
+}
+
+/** The rows of all chunks in one, their `width` columns read. */
+export function concatChunks(chunks: readonly Chunk[], width: number): VectorChunk {
+  let count = 0;
+  for (const chunk of chunks) count += chunk.count;
+  const columns = Array.from({ length: width }, (_, index) =>
+    concatVectors(chunks.map((chunk) => chunk.column(index))),
+  );
+  return new VectorChunk(columns, count);
 }

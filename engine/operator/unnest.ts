@@ -1,13 +1,21 @@
 import { carvedFloat64 } from '../column/carved-arrays.ts';
-import type { Chunk, VectorFunction } from '../column/chunk.ts';
-import { consecutivePositions, PairChunk, VectorChunk } from '../column/chunk.ts';
-import type { SqlValue } from '../column/value.ts';
-import { isNested } from '../column/value.ts';
-import type { Vector } from '../column/vector.ts';
-import { constantVector, numberVector, valueAt, valueVector } from '../column/vector.ts';
+import {
+  type Chunk,
+  consecutivePositions,
+  PairChunk,
+  VectorChunk,
+  type VectorFunction,
+} from '../column/chunk.ts';
+import { isNested, type SqlValue } from '../column/value.ts';
+import {
+  constantVector,
+  numberVector,
+  type Vector,
+  valueAt,
+  valueVector,
+} from '../column/vector.ts';
 import { CHUNK_ROWS_MAX } from '../limits.ts';
-import type { ExpansionOptions, Pairs } from './expansion.ts';
-import { Expansion } from './expansion.ts';
+import { Expansion, type ExpansionOptions, type Pairs } from './join.ts';
 import type { Checkpoint, Sink } from './sink.ts';
 
 export type UnnestOptions = {

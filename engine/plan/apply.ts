@@ -1,12 +1,17 @@
 import { unreachable } from '../assert.ts';
-import type { Chunk, VectorFunction } from '../column/chunk.ts';
-import { sliceChunk, VectorChunk } from '../column/chunk.ts';
+import { type Chunk, sliceChunk, VectorChunk, type VectorFunction } from '../column/chunk.ts';
 import type { SqlValue } from '../column/value.ts';
-import type { Vector } from '../column/vector.ts';
-import { booleanVector, constantVector, FALSE, TRUE, UNKNOWN, valueAt } from '../column/vector.ts';
+import {
+  booleanVector,
+  constantVector,
+  FALSE,
+  TRUE,
+  UNKNOWN,
+  type Vector,
+  valueAt,
+} from '../column/vector.ts';
 import { CHUNK_ROWS_MAX } from '../limits.ts';
-import { CollectSink } from '../operator/collect.ts';
-import { JoinTable } from '../operator/join-table.ts';
+import { JoinTable } from '../operator/join.ts';
 import { concatVectors } from '../operator/merge-vectors.ts';
 import {
   AnyRows,
@@ -16,7 +21,7 @@ import {
   type RowsToValueOptions,
   ScalarRows,
 } from '../operator/rows-to-value.ts';
-import type { Sink } from '../operator/sink.ts';
+import { CollectSink, type Sink } from '../operator/sink.ts';
 import type { Apply, Column, Expression } from './expression.ts';
 import { layoutOf } from './physical-plan.ts';
 

@@ -1,18 +1,19 @@
-import type { SpillSpace } from '../aggregate/spill-space.ts';
+import type { SpillSpace } from '../aggregate/spilled-pairs.ts';
 import { must, unreachable } from '../assert.ts';
 import { type Chunk, VectorChunk, type VectorFunction } from '../column/chunk.ts';
 import type { Segment } from '../column/segment.ts';
 import type { SqlValue } from '../column/value.ts';
 import { numberVector, type Vector, valueAt, valueVector } from '../column/vector.ts';
 import { type AggregatePartial, AggregateSink, GROUP_ORDER } from '../operator/aggregate.ts';
-import { CollectSink } from '../operator/collect.ts';
-import { ChoosingFilter, FilterOperator } from '../operator/filter.ts';
-import { JoinOperator } from '../operator/join.ts';
-import { JoinTable } from '../operator/join-table.ts';
+import { JoinOperator, JoinTable } from '../operator/join.ts';
 import { type Leading, LeadingGroups } from '../operator/leading-groups.ts';
-import { LimitOperator } from '../operator/limit.ts';
-import { LimitPerOperator } from '../operator/limit-per.ts';
-import { ProjectOperator } from '../operator/project.ts';
+import {
+  ChoosingFilter,
+  FilterOperator,
+  LimitOperator,
+  LimitPerOperator,
+  ProjectOperator,
+} from '../operator/row-wise.ts';
 import {
   addScanCounters,
   newScanCounters,
@@ -20,23 +21,22 @@ import {
   type ScanCounters,
   scanSegments,
 } from '../operator/scan.ts';
-import type { Checkpoint, Sink } from '../operator/sink.ts';
-import { pushInChunks } from '../operator/sink.ts';
-import { SortSink } from '../operator/sort.ts';
-import type { OrderKey } from '../operator/sort-order.ts';
-import { TopSink } from '../operator/top.ts';
+import { type Checkpoint, CollectSink, pushInChunks, type Sink } from '../operator/sink.ts';
+import { type OrderKey, SortSink, TopSink } from '../operator/sort.ts';
 import { UnnestOperator } from '../operator/unnest.ts';
 import { WindowSink } from '../operator/window.ts';
-import { rowExpressionsOf } from './aggregate-call.ts';
-import { aggregateStateOf } from './aggregate-state.ts';
 import { ConstantSubquery, correlatedFunction } from './apply.ts';
-import { compileExpression } from './evaluate.ts';
-import { ReadFields } from './evaluator/read-fields.ts';
-import type { Apply, Column, ColumnId, Expression } from './expression.ts';
-import { columnReference } from './expression-walk.ts';
+import { aggregateStateOf, frameOf, leadingOf, windowRunOf } from './call-state.ts';
+import { compileExpression, ReadFields } from './evaluate.ts';
+import {
+  type Apply,
+  type Column,
+  type ColumnId,
+  columnReference,
+  type Expression,
+} from './expression.ts';
 import { type LateTexts, NO_TEXTS, readsTexts, type ScanBounds, withTexts } from './late-texts.ts';
-import { leadingOf } from './leading-order.ts';
-import type { SortKey, TimeWindow } from './logical-plan.ts';
+import { rowExpressionsOf, type SortKey, type TimeWindow } from './logical-plan.ts';
 import {
   type Breaker,
   breakerOf,
@@ -50,7 +50,6 @@ import {
 import { groupingBelow, makesTexts, rowInputsOf, rowWiseScanOf } from './physical-walk.ts';
 import type { PlanProfiler } from './plan-profile.ts';
 import { type Functions, PreparedPlan, type PreparedTexts } from './prepared-plan.ts';
-import { frameOf, windowRunOf } from './window-call.ts';
 
 /**
  * Rows of a chunk on its way from a scan to a grouping, where they are read as they lie: what is done once a

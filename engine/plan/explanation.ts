@@ -1,5 +1,5 @@
 import { must } from '../assert.ts';
-import type { ScanScope } from '../column/snapshot.ts';
+import type { ScanScope } from '../column/segment.ts';
 import type { SqlValue } from '../column/value.ts';
 import { formatDatetime } from '../function/time/timestamp-text.ts';
 import type { OperatorProfile } from '../operator/profile.ts';
@@ -8,8 +8,7 @@ import type { BoundQuery } from './logical-plan.ts';
 import { type CallContext, optimize } from './optimize/optimize.ts';
 import { type PhysicalScan, physicalPlanOf, scansOf } from './physical-plan.ts';
 import type { PlanProfile, ScanProfile } from './plan-profile.ts';
-import { logicalTree, physicalTree, readableText } from './plan-text.ts';
-import type { PlanTree } from './plan-tree.ts';
+import { logicalTree, type PlanTree, physicalTree, readableText, treeLines } from './plan-text.ts';
 import { EVERYTHING } from './reach.ts';
 
 /** How a query is answered, and what its run did; a plain value. */
@@ -32,7 +31,7 @@ export type QueryExplanation = {
   readonly run?: RunExplanation | undefined;
 };
 
-export type RunExplanation = {
+type RunExplanation = {
   readonly rowCount: number;
   /** Milliseconds on the main thread, between the threads, and on the workers. */
   readonly planMs: number;
@@ -62,7 +61,7 @@ export type SnapshotCounts = {
 };
 
 /** What a run was measured to do. */
-export type RunMeasures = {
+type RunMeasures = {
   readonly rowCount: number;
   readonly planMs: number;
   readonly queueMs: number;
@@ -191,4 +190,72 @@ export function byLowerCase(
 ): ReadonlyMap<string, SqlValue> {
   if ([...parameters.keys()].every((name) => name === name.toLowerCase())) return parameters;
   return new Map(Array.from(parameters, ([name, value]) => [name.toLowerCase(), value] as const));
+}
+
+/** Longer operators are broken into their parts: a terminal's width and half of one. */
+export const WIDTH_MAX = 120;
+
+/** An explanation for a person to read, in sections. `name` is what the query is called. */
+export function explanationText(explanation: QueryExplanation, name: string): string {
+  const { query, logical, optimized, run } = explanation;
+  const parameters = query.parameters.map((each) => `  @${each.name} = ${each.value}`);
+  const clock = `  now ${formatDatetime(query.nowUs)} UTC, at most ${count(query.rowsMax)} rows`;
+  return [
+    ...section(`query ${name}`, [...parameters, clock]),
+    ...section('logical plan, from the SQL text', planLines(logical)),
+    ...section('optimized plan, for these parameters and this time', planLines(optimized)),
+    ...section('physical plan', physicalLines(explanation)),
+    ...(run === undefined ? [] : section('run', runLines(run))),
+  ].join('\n');
+}
+
+function section(title: string, lines: readonly string[]): readonly string[] {
+  return [title, ...lines, ''];
+}
+
+function planLines(tree: PlanTree): readonly string[] {
+  return treeLines(tree, { widthMax: WIDTH_MAX, margin: () => '  ' });
+}
+
+function physicalLines({ physical, run }: QueryExplanation): readonly string[] {
+  if (run === undefined) return planLines(physical);
+  const { operators, answerMs, otherMs } = run;
+  const totalMs = operators.reduce((total, { selfMs }) => total + selfMs, answerMs + otherMs);
+  const margin = (index: number) => marginOf(operators[index]!, totalMs);
+  return [
+    `  ${cells('rows', 'chunks', 'self', 'share')}`,
+    ...treeLines(physical, { widthMax: WIDTH_MAX, margin }),
+  ];
+}
+
+function marginOf({ rowCount, chunkCount, selfMs }: OperatorProfile, totalMs: number): string {
+  const percent = totalMs === 0 ? 0 : Math.round((100 * selfMs) / totalMs);
+  return `  ${cells(count(rowCount), count(chunkCount), milliseconds(selfMs), `${percent} %`)}  `;
+}
+
+function cells(rows: string, chunks: string, self: string, share: string): string {
+  return `${rows.padStart(11)}${chunks.padStart(8)}${self.padStart(12)}${share.padStart(7)}`;
+}
+
+function runLines(run: RunExplanation): readonly string[] {
+  const operatorsMs = run.operators.reduce((total, { selfMs }) => total + selfMs, 0);
+  const fromMemo = run.scans.reduce((total, { rowsFromMemo }) => total + rowsFromMemo, 0);
+  const scanned = run.scans.reduce((total, { rowsScanned }) => total + rowsScanned, 0);
+  const skipped = run.scans.reduce((total, { rowsSkipped }) => total + rowsSkipped, 0);
+  const withoutText = skipped === 0 ? '' : `, ${count(skipped)} skipped without reading`;
+  const threads =
+    run.fragmentCount < 2
+      ? 'one, from scan to answer'
+      : `${run.fragmentCount} in parallel, then one that combines their results; the times above are sums over all tasks`;
+  return [
+    `  answer   ${count(run.rowCount)} ${run.rowCount === 1 ? 'row' : 'rows'}, not cached`,
+    `  rows     ${count(scanned)} scanned, ${count(fromMemo)} from cached partial results${withoutText}`,
+    `  tasks    ${threads}`,
+    `  time     plan ${milliseconds(run.planMs)}, queue ${milliseconds(run.queueMs)}, run ${milliseconds(run.runMs)}`,
+    `  of run   operators ${milliseconds(operatorsMs)}, writing the answer ${milliseconds(run.answerMs)}, other work ${milliseconds(run.otherMs)}`,
+  ];
+}
+
+function milliseconds(value: number): string {
+  return `${value.toFixed(value < 10 ? 3 : 1)} ms`;
 }

@@ -3,7 +3,7 @@ import { unreachable } from '../assert.ts';
 import type { NeededText } from '../column/segment.ts';
 import { type SqlType, typeName } from '../column/type.ts';
 import { isInterval, isNested, type SqlValue } from '../column/value.ts';
-import { formatInterval } from '../function/time/interval-text.ts';
+import { formatInterval } from '../function/time/interval.ts';
 import { formatDate, formatDatetime, formatTimeOfDay } from '../function/time/timestamp-text.ts';
 import type { Apply, Column, ColumnId, Expression, Subquery } from './expression.ts';
 import type {

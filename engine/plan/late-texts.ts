@@ -6,10 +6,14 @@ import { WorkBudget } from '../function/work-meter.ts';
 import { FOLDING_STEPS_MAX } from '../limits.ts';
 import { QueryError } from '../query-error.ts';
 import { type Call, factsOf } from './call-facts.ts';
-import type { Expression } from './expression.ts';
-import { childrenOf, columnsOf, rewrite } from './expression-walk.ts';
-import type { LogicalPlan, TimeWindow } from './logical-plan.ts';
-import { expressionsOf, plansWithin, subqueriesOf } from './optimize/plan-walk.ts';
+import { childrenOf, columnsOf, type Expression, rewrite } from './expression.ts';
+import {
+  expressionsOf,
+  type LogicalPlan,
+  plansWithin,
+  subqueriesOf,
+  type TimeWindow,
+} from './logical-plan.ts';
 import type { PhysicalScan } from './physical-plan.ts';
 import { type Reach, withinReach } from './reach.ts';
 

@@ -1,24 +1,36 @@
 import { assert, unreachable } from '../assert.ts';
 import type { NeededText } from '../column/segment.ts';
 import type { SqlValue } from '../column/value.ts';
-import type { Apply, Column, ColumnId, Expression, Subquery } from './expression.ts';
-import { appliesIn, columnsOf, conjunctionOf, conjunctsOf, rewrite } from './expression-walk.ts';
+import {
+  type Apply,
+  appliesIn,
+  type Column,
+  type ColumnId,
+  columnsOf,
+  conjunctionOf,
+  conjunctsOf,
+  type Expression,
+  rewrite,
+  type Subquery,
+} from './expression.ts';
 import type { LateScan } from './late-texts.ts';
-import type {
-  AggregateCall,
-  Join,
-  LogicalPlan,
-  OuterColumn,
-  ScanField,
-  Sort,
-  SortKey,
-  TimeWindow,
-  UnionColumn,
-  WindowColumn,
+import {
+  type AggregateCall,
+  ColumnIds,
+  inputsOf,
+  type Join,
+  type LogicalPlan,
+  mapExpressions,
+  type OuterColumn,
+  type ScanField,
+  type Sort,
+  type SortKey,
+  type TimeWindow,
+  type UnionColumn,
+  type WindowColumn,
 } from './logical-plan.ts';
 import { canFailByValue } from './optimize/can-fail.ts';
 import { decorrelated } from './optimize/decorrelate.ts';
-import { ColumnIds, inputsOf, mapExpressions } from './optimize/plan-walk.ts';
 import { rowInputsOf, visit } from './physical-walk.ts';
 import { type Reach, withinReach } from './reach.ts';
 

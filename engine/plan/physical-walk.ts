@@ -1,7 +1,6 @@
 import type { SqlType } from '../column/type.ts';
-import { rowExpressionsOf } from './aggregate-call.ts';
-import type { Apply, Expression } from './expression.ts';
-import { appliesIn, someNode } from './expression-walk.ts';
+import { type Apply, appliesIn, type Expression, someNode } from './expression.ts';
+import { rowExpressionsOf } from './logical-plan.ts';
 import type { Breaker, PhysicalPlan, PhysicalScan, PhysicalWindow } from './physical-plan.ts';
 
 /** The plans directly below one, then those of its subqueries. */

@@ -1,5 +1,5 @@
-import { assert } from '../assert.ts';
-import { NO_TENANT, type Tenant, TenantSets } from './tenant-sets.ts';
+import { assert, must } from '../assert.ts';
+import { RETRY_AFTER_S_MAX } from '../limits.ts';
 
 /** The number of tenants above which the queue looks for tenants that it may forget. */
 const TENANTS_KEPT = 64;
@@ -123,5 +123,149 @@ export class FairQueue<T> {
     for (const [tenant, spent] of this.#spent) {
       if (spent <= this.#level && this.#items.sizeOf(tenant) === 0) this.#spent.delete(tenant);
     }
+  }
+}
+
+/**
+ * The name of a tenant. Tenants share threads and memory fairly. All work with the same name belongs to one tenant; work
+ * without a name belongs to one tenant, too. The caller chooses the name.
+ */
+export type Tenant = string;
+
+/** The tenant of work that no caller has asked for. */
+export const NO_TENANT: Tenant = '';
+
+/**
+ * Items by tenant, each tenant's in the order of arrival. Any item leaves in constant time.
+ *
+ * Invariant: a tenant that is known has an item; `size` is the sum over all.
+ */
+export class TenantSets<T> {
+  readonly #items = new Map<Tenant, Set<T>>();
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  get tenantCount(): number {
+    return this.#items.size;
+  }
+
+  /** Tenants with items, the one that has had some for longest first. */
+  tenants(): IterableIterator<Tenant> {
+    return this.#items.keys();
+  }
+
+  sizeOf(tenant: Tenant): number {
+    return this.#items.get(tenant)?.size ?? 0;
+  }
+
+  /** The items of a tenant as they are now, in the order of arrival. */
+  list(tenant: Tenant): readonly T[] {
+    return [...(this.#items.get(tenant) ?? [])];
+  }
+
+  add(tenant: Tenant, item: T): void {
+    let items = this.#items.get(tenant);
+    if (items === undefined) {
+      items = new Set();
+      this.#items.set(tenant, items);
+    }
+    if (items.has(item)) return;
+    items.add(item);
+    this.#size += 1;
+  }
+
+  /** Before all others of its tenant, where it is not there yet. */
+  addFirst(tenant: Tenant, item: T): void {
+    const later = [...(this.#items.get(tenant) ?? [])];
+    this.add(tenant, item);
+    const items = must(this.#items.get(tenant), 'a tenant with an item is known');
+    for (const other of later) {
+      items.delete(other);
+      items.add(other);
+    }
+  }
+
+  /** Whether it was there. */
+  delete(tenant: Tenant, item: T): boolean {
+    const items = this.#items.get(tenant);
+    if (items?.delete(item) !== true) return false;
+    this.#size -= 1;
+    if (items.size === 0) this.#items.delete(tenant);
+    return true;
+  }
+
+  oldest(tenant: Tenant): T | undefined {
+    const [first] = this.#items.get(tenant) ?? [];
+    return first;
+  }
+
+  newest(tenant: Tenant): T | undefined {
+    return [...(this.#items.get(tenant) ?? [])].at(-1);
+  }
+
+  /** The tenant with most items. */
+  fullest(): Tenant | undefined {
+    let fullest: Tenant | undefined;
+    let size = 0;
+    for (const [tenant, items] of this.#items) {
+      if (items.size <= size) continue;
+      fullest = tenant;
+      size = items.size;
+    }
+    return fullest;
+  }
+}
+
+/** Over how long it is looked how fast a queue drains: some runs of usual length, and no old story. */
+const DRAIN_RATE_MEMORY_MS = 5_000;
+
+/**
+ * The recent drain rate of a queue, from which `Retry-After` is computed. Amounts have one unit: queries, bytes. Times are
+ * of the monotonic clock, in milliseconds. Time in which the queue was empty does not count.
+ */
+export class DrainRate {
+  #insideCount = 0;
+  /** The drained amount and the time it took. Both decay by a factor of e in DRAIN_RATE_MEMORY_MS. */
+  #amount = 0;
+  #busyMs = 0;
+  #atMs = 0;
+
+  /** Something is there to be drained, until one `leave`. */
+  enter(nowMs: number): void {
+    this.#advance(nowMs);
+    this.#insideCount += 1;
+  }
+
+  /** It is no more. */
+  leave(amount: number, nowMs: number): void {
+    this.#advance(nowMs);
+    this.#insideCount -= 1;
+    this.#amount += amount;
+  }
+
+  /** Whole seconds that so much takes, from 1 to RETRY_AFTER_S_MAX; `undefined` where nothing has drained yet. */
+  secondsFor(amount: number, nowMs: number): number | undefined {
+    this.#advance(nowMs);
+    if (this.#amount === 0) return undefined;
+    const seconds = Math.ceil((amount * this.#busyMs) / this.#amount / 1000);
+    return Math.min(Math.max(seconds, 1), RETRY_AFTER_S_MAX);
+  }
+
+  /** How much drains in this time; `undefined` where nothing has yet. */
+  amountIn(ms: number, nowMs: number): number | undefined {
+    this.#advance(nowMs);
+    return this.#amount === 0 ? undefined : (this.#amount * ms) / Math.max(this.#busyMs, 1);
+  }
+
+  #advance(nowMs: number): void {
+    const elapsedMs = nowMs - this.#atMs;
+    this.#atMs = nowMs;
+    if (this.#insideCount === 0) return;
+    const kept = Math.exp(-elapsedMs / DRAIN_RATE_MEMORY_MS);
+    this.#amount *= kept;
+    this.#busyMs = this.#busyMs * kept + DRAIN_RATE_MEMORY_MS * (1 - kept);
   }
 }

@@ -1,11 +1,19 @@
+import { must } from '../assert.ts';
 import type { SegmentHandle } from '../column/segment.ts';
+import { FRAGMENT_BYTES_MIN } from '../limits.ts';
+import type { Coverage, Piece } from '../memo/coverage.ts';
+import type { MemoRuns } from '../memo/memo-runs.ts';
+import { type PiecesResult, partialsOf, type SentPartial } from '../memo/sent-partial.ts';
 import type { RowSlice } from '../operator/scan.ts';
+import { factsOf } from '../plan/call-facts.ts';
+import { knownTest } from '../plan/evaluator/text-search.ts';
+import type { Expression } from '../plan/expression.ts';
 import type { TimeWindow } from '../plan/logical-plan.ts';
-import { scansOf } from '../plan/physical-plan.ts';
-import { sizeOf } from './covered-run.ts';
+import { type PhysicalPlan, scansOf } from '../plan/physical-plan.ts';
+import { someExpression } from '../plan/physical-walk.ts';
 import type { QueryRun } from './query-pool.ts';
-import { sharesOf } from './shares.ts';
-import { triesExpression } from './tries-expression.ts';
+import type { PlannedCall } from './run-costs.ts';
+import type { TaskStats } from './task.ts';
 
 /**
  * What the worker with most of such segments may have, as a multiple of what each has in the mean: beyond, all have a part
@@ -55,4 +63,116 @@ function partWithin(handle: SegmentHandle, { startUs, endUs }: TimeWindow): numb
   const { timestampUsMin, timestampUsMax } = times;
   const insideUs = Math.min(endUs, timestampUsMax + 1) - Math.max(startUs, timestampUsMin);
   return Math.max(0, insideUs) / (timestampUsMax + 1 - timestampUsMin);
+}
+
+/** A run of which something is remembered, or is to be. */
+export type CoveredRun = {
+  readonly coverage: Coverage;
+  /** Hears what came of the pieces, so that it is remembered. */
+  readonly memo: Pick<MemoRuns, 'keep' | 'keepTogether'>;
+};
+
+/** Whether a run looks at all of its rows: nothing of it is remembered yet, if anything is to be. */
+export function isOfAllRows(covered: CoveredRun | undefined): boolean {
+  return covered === undefined || covered.coverage.partials.length === 0;
+}
+
+/** Pieces dealt out by size; one share of little. */
+export function sharesOfPieces(
+  pieces: readonly Piece[],
+  workerCount: number,
+): readonly (readonly Piece[])[] {
+  const size = ({ handle }: Piece): number => sizeOf(handle);
+  const total = pieces.reduce((sum, piece) => sum + size(piece), 0);
+  return sharesOf(pieces, total < FRAGMENT_BYTES_MIN ? 1 : workerCount, size);
+}
+
+/** Returns all partial states of some pieces, and passes those worth remembering to the memo. */
+export function takePieces(
+  pieces: readonly Piece[],
+  result: PiecesResult,
+  { coverage, memo }: CoveredRun,
+): readonly SentPartial[] {
+  const { kept, together } = result;
+  for (const [index, one] of kept.entries()) {
+    if (one === undefined) continue;
+    memo.keep(coverage, must(pieces[index], 'each result is of a piece'), one);
+  }
+  if (together !== undefined) {
+    const few = together.indexes.map((index) => must(pieces[index]));
+    memo.keepTogether(coverage, few, together);
+  }
+  return partialsOf(result);
+}
+
+/** The bytes that a task over all of a segment may have to read. */
+export function sizeOf(handle: SegmentHandle): number {
+  return handle.kind === 'sealed'
+    ? handle.buffer.byteLength
+    : handle.arrays.slots.byteLength + handle.arrays.stringBytes.byteLength;
+}
+
+/** What a run did, with what was remembered for it; both count for its only scan. */
+export function withRemembered(stats: TaskStats, { rowCount, segmentCount }: Coverage): TaskStats {
+  const rowsFromMemo = stats.rowsFromMemo + rowCount;
+  const { profile } = stats;
+  if (profile === undefined) return { ...stats, rowsFromMemo };
+  const scans = profile.scans.map((scan) => ({
+    ...scan,
+    rowsFromMemo: scan.rowsFromMemo + rowCount,
+    rememberedCount: scan.rememberedCount + segmentCount,
+  }));
+  return { ...stats, rowsFromMemo, profile: { ...profile, scans } };
+}
+
+/** Items that are dealt out, and what they weigh together. */
+type Share = { size: number; readonly indexes: number[] };
+
+/**
+ * Items dealt out by size to so many, the largest first to the lightest share; nobody gets nothing. Within a share they
+ * are in the order they came in.
+ */
+function sharesOf<T>(
+  items: readonly T[],
+  shareCount: number,
+  sizeOf: (item: T) => number,
+): readonly (readonly T[])[] {
+  const sized = items.map((item, index) => ({ index, size: sizeOf(item) }));
+  const shares = Array.from({ length: shareCount }, (): Share => ({ size: 0, indexes: [] }));
+  for (const { index, size } of sized.sort((left, right) => right.size - left.size)) {
+    const lightest = shares.reduce((least, share) => (share.size < least.size ? share : least));
+    lightest.indexes.push(index);
+    lightest.size += size;
+  }
+  return shares
+    .filter(({ indexes }) => indexes.length > 0)
+    .map(({ indexes }) =>
+      indexes.sort((left, right) => left - right).map((index) => items[index]!),
+    );
+}
+
+/**
+ * Whether a run tests regular expressions with operators, its plan's or one that the call puts in. For each segment
+ * that takes time apart from that of the rows, as an automaton is tried on what strings are made of; more where the code
+ * for it is not compiled yet.
+ */
+export function triesExpression({ plan, template }: PlannedCall): boolean {
+  return (template?.texts.patterns.size ?? 0) > 0 || hasExpression(plan);
+}
+
+/** Of the plans that are run again and again. */
+const known = new WeakMap<PhysicalPlan, boolean>();
+
+function hasExpression(plan: PhysicalPlan): boolean {
+  let has = known.get(plan);
+  if (has === undefined) {
+    has = someExpression(plan, isExpressionTest);
+    known.set(plan, has);
+  }
+  return has;
+}
+
+function isExpressionTest(node: Expression): boolean {
+  if (node.op !== 'call' || node.arguments[1]?.op !== 'literal') return false;
+  return factsOf(node).regex === 'tested' && knownTest(node)?.test.kind !== 'contains';
 }

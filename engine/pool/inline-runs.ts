@@ -1,14 +1,12 @@
 import { forgetFindings } from '../column/findings.ts';
 import { JsonBuffer } from '../column/json-buffer.ts';
-import type { Segment } from '../column/segment.ts';
+import type { DroppedSegments, Segment } from '../column/segment.ts';
 import { NotInMemoryError, withoutLoading } from '../column/segment-image.ts';
 import { endReading, forgetDropped, readSegment } from '../column/segment-reader.ts';
-import type { DroppedSegments } from '../column/snapshot.ts';
 import { pausingEvery } from '../function/work-meter.ts';
 import { INLINE_PARTIALS_BYTES_MAX } from '../limits.ts';
 import { ordersOf } from '../memo/coverage.ts';
-import { partialSize } from '../memo/partial-size.ts';
-import { runPieces } from '../memo/run-pieces.ts';
+import { partialSize, runPieces } from '../memo/sent-partial.ts';
 import {
   countScannedRows,
   newScanCounters,
@@ -25,15 +23,18 @@ import {
 import { ALL_TIME } from '../plan/logical-plan.ts';
 import type { PhysicalPlan, PhysicalScan } from '../plan/physical-plan.ts';
 import { appliesOf, operatorsOf } from '../plan/physical-walk.ts';
-import { PreparedPlan } from '../plan/prepared-plan.ts';
+import { PreparedPlan, PreparedPlans } from '../plan/prepared-plan.ts';
 import { RowWriter } from '../plan/row-writer.ts';
-import { type CoveredRun, isOfAllRows, takePieces, withRemembered } from './covered-run.ts';
-import { OtherWork } from './other-work.ts';
-import { PreparedPlans } from './prepared-plans.ts';
+import {
+  type CoveredRun,
+  isOfAllRows,
+  takePieces,
+  triesExpression,
+  withRemembered,
+} from './fragment-shares.ts';
 import type { QueryRun } from './query-pool.ts';
 import { callIdentity, RunCosts } from './run-costs.ts';
 import { type RunAnswer, type TaskStats, taskStatsOf } from './task.ts';
-import { triesExpression } from './tries-expression.ts';
 
 /**
  * Rows that the scans of a query may look at for it to be run on the main thread: these many take some
@@ -526,4 +527,32 @@ function findLinear(plan: PhysicalPlan): boolean {
     return false;
   }
   return operators.every(({ op }) => op !== 'one-row' && op !== 'rows');
+}
+
+/**
+ * Milliseconds of other work in a turn of the event loop, on the mean of the last turns with runs, below which a thread has
+ * little: an answer or two. While events come in these are slices of some milliseconds.
+ */
+const INLINE_QUIET_MS_MAX = 0.5;
+
+/** What one turn more counts in the mean. */
+const WEIGHT = 1 / 8;
+
+/**
+ * How long whatever else a thread does takes in the turns of its event loop in which it runs queries: what would wait for
+ * a run that takes longer. Not known before the first turn has ended.
+ */
+class OtherWork {
+  #meanMs: number | undefined;
+
+  /** Whether little would wait. */
+  get isLittle(): boolean {
+    return this.#meanMs !== undefined && this.#meanMs < INLINE_QUIET_MS_MAX;
+  }
+
+  /** To be told of each turn how long it took from its first run on, without its runs. */
+  note(ms: number): void {
+    this.#meanMs ??= ms;
+    this.#meanMs += WEIGHT * (ms - this.#meanMs);
+  }
 }

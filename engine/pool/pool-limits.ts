@@ -1,14 +1,20 @@
+import { SPILLED_BYTES_MAX } from '../column/spill-file.ts';
 import {
+  ANSWER_BLOCK_BYTES_MAX,
+  ANSWER_BYTES_MAX,
+  KEPT_BYTES_MAX,
+  PASSING_BYTES_MAX,
   QUERIES_BYTES_MAX,
   QUERIES_WAITING_MAX,
   QUERY_TIME_MS_MAX,
+  READERS_BYTES_MAX,
   STOP_MS_MAX,
   THREAD_IDLE_MS_MAX,
   TURN_MS_MIN,
   WORKER_HEAP_BYTES_MAX,
   WORKER_NEW_OBJECTS_BYTES_MAX,
 } from '../limits.ts';
-import { THREAD_BOUNDS, type ThreadBounds } from './thread-bounds.ts';
+import type { SharedMemoryUse } from './heap-guard.ts';
 
 /**
  * Milliseconds a sealing may take: some five hundred times the usual, for it lets all others go first,
@@ -34,6 +40,31 @@ export type PoolLimits = ThreadBounds & {
   readonly backgroundMax: number;
 };
 
+/** Bytes that each thread of a pool may have beside what its query holds; those of `limits.ts` where left out. */
+export type ThreadBounds = {
+  /** Of one answer. */
+  readonly answerBytesMax: number;
+  /** Of each block that is kept for answers. */
+  readonly answerBlockBytesMax: number;
+  /** Of segments that a task reads for itself; half as much may be garbage. */
+  readonly passingBytesMax: number;
+  /** Of what is kept of tasks that have ended. */
+  readonly keptBytesMax: number;
+  /** Of arrays beyond which a thread keeps fewer segments open. */
+  readonly readersBytesMax: number;
+  /** Of the file of one task whose states do not fit into memory. */
+  readonly spilledBytesMax: number;
+};
+
+export const THREAD_BOUNDS: ThreadBounds = {
+  answerBytesMax: ANSWER_BYTES_MAX,
+  answerBlockBytesMax: ANSWER_BLOCK_BYTES_MAX,
+  passingBytesMax: PASSING_BYTES_MAX,
+  keptBytesMax: KEPT_BYTES_MAX,
+  readersBytesMax: READERS_BYTES_MAX,
+  spilledBytesMax: SPILLED_BYTES_MAX,
+};
+
 /** Those that do not depend on the number of workers. */
 export const POOL_LIMITS: Omit<PoolLimits, 'parkedMax' | 'backgroundMax'> = {
   ...THREAD_BOUNDS,
@@ -46,4 +77,12 @@ export const POOL_LIMITS: Omit<PoolLimits, 'parkedMax' | 'backgroundMax'> = {
   queriesWaitingMax: QUERIES_WAITING_MAX,
   threadIdleMsMax: THREAD_IDLE_MS_MAX,
   turnMsMin: TURN_MS_MIN,
+};
+
+/** What a thread is sent when it starts. */
+export type ThreadData = {
+  readonly memory: SharedMemoryUse;
+  readonly bounds: ThreadBounds;
+  /** The folder for such files; absent: states have to fit into memory. */
+  readonly spillFolder?: string | undefined;
 };

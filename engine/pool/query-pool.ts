@@ -3,9 +3,8 @@ import { assert, must } from '../assert.ts';
 import type { PartRows } from '../column/divide-rows.ts';
 import type { FieldCounts } from '../column/field-counts.ts';
 import type { PackedImage } from '../column/packed-image.ts';
-import type { SegmentHandle } from '../column/segment.ts';
+import type { DroppedSegments, SegmentHandle } from '../column/segment.ts';
 import { isUnreadable } from '../column/segment-image.ts';
-import type { DroppedSegments } from '../column/snapshot.ts';
 import {
   BACKGROUND_NICE,
   FRAGMENT_BYTES_MIN,
@@ -15,50 +14,45 @@ import {
   QUERY_NICE,
 } from '../limits.ts';
 import { mayFailForMemo, ordersOf } from '../memo/coverage.ts';
-import { partialSize } from '../memo/partial-size.ts';
 import type { PreparedStates } from '../memo/prepare-states.ts';
-import type { SentPartial } from '../memo/sent-partial.ts';
+import { partialSize, type SentPartial } from '../memo/sent-partial.ts';
 import type { Column } from '../plan/expression.ts';
 import { breakerOf, type PhysicalPlan } from '../plan/physical-plan.ts';
 import type { SentTemplate } from '../plan/plan-memo.ts';
 import { QueryError } from '../query-error.ts';
 import { giveBack } from './answer-block.ts';
+import { DrainRate, NO_TENANT, type Tenant, TenantSets } from './fair-queue.ts';
 import {
   type CoveredRun,
+  type FragmentShare,
+  fragmentShares,
   isOfAllRows,
   sharesOfPieces,
   sizeOf,
   takePieces,
   withRemembered,
-} from './covered-run.ts';
-import { DrainRate } from './drain-rate.ts';
-import { type FragmentShare, fragmentShares } from './fragment-shares.ts';
-import type { Waited } from './job.ts';
-import { POOL_LIMITS, type PoolLimits } from './pool-limits.ts';
-import { PoolCounters, type PoolStats } from './pool-stats.ts';
-import { QueryTasks } from './query-tasks.ts';
+} from './fragment-shares.ts';
+import { POOL_LIMITS, type PoolLimits, type ThreadBounds } from './pool-limits.ts';
+import { PoolCounters, type PoolStats, type RunProgress, statsOfAll } from './pool-stats.ts';
+import { QueryTasks, SegmentTasks } from './query-tasks.ts';
 import { RunCosts } from './run-costs.ts';
-import type { RunProgress } from './run-progress.ts';
-import { statsOfAll } from './run-stats.ts';
-import { SegmentTasks } from './segment-tasks.ts';
-import type {
-  DivideTask,
-  DoneAnswer,
-  FieldsTask,
-  MergeTask,
-  PackTask,
-  PartialAnswer,
-  QueryPart,
-  RowsAnswer,
-  RunAnswer,
-  SealTask,
-  StatesTask,
-  TaskStats,
+import {
+  type DivideTask,
+  type DoneAnswer,
+  type FieldsTask,
+  type MergeTask,
+  newTaskSignal,
+  type PackTask,
+  type PartialAnswer,
+  type QueryPart,
+  type RowsAnswer,
+  type RunAnswer,
+  type SealTask,
+  type StatesTask,
+  type TaskStats,
+  type Waited,
 } from './task.ts';
 import { TaskScheduler } from './task-scheduler.ts';
-import { newTaskSignal } from './task-signal.ts';
-import { NO_TENANT, type Tenant, TenantSets } from './tenant-sets.ts';
-import type { ThreadBounds } from './thread-bounds.ts';
 import type { WorkKind } from './work-shares.ts';
 import { OversizedStatesError, WorkerThreads } from './worker-threads.ts';
 

@@ -1,10 +1,21 @@
+import { assert } from '../assert.ts';
 import { QueryError } from '../query-error.ts';
-import type { Job, Lane, Parking, Waited } from './job.ts';
-import { RunTimer } from './run-timer.ts';
-import type { DoneAnswer, QueryPartTask } from './task.ts';
+import type { Tenant } from './fair-queue.ts';
+import {
+  type DoneAnswer,
+  type Job,
+  type Lane,
+  newTaskSignal,
+  type Parking,
+  parkTask,
+  type QueryPartTask,
+  resumeTask,
+  type SegmentWork,
+  stopTask,
+  type TaskSignal,
+  type Waited,
+} from './task.ts';
 import type { TaskScheduler } from './task-scheduler.ts';
-import { parkTask, resumeTask, stopTask } from './task-signal.ts';
-import type { Tenant } from './tenant-sets.ts';
 import type { WorkKind } from './work-shares.ts';
 import {
   OversizedStatesError,
@@ -13,7 +24,7 @@ import {
   type WorkerThreads,
 } from './worker-threads.ts';
 
-export type QueryTaskLimits = {
+type QueryTaskLimits = {
   /** Milliseconds a task may run, without the time it is parked; its worker stops itself then. */
   readonly queryMsMax: number;
   /** Milliseconds from being told to stop to the end of the worker. */
@@ -187,5 +198,113 @@ export class QueryTasks {
   #end(run: ThreadRun, error: Error): void {
     this.#wasEnded = true;
     run.end(error);
+  }
+}
+
+/** Work on segments: each task waits for a thread of the background, and can be parked. */
+export class SegmentTasks {
+  readonly #scheduler: Pick<TaskScheduler, 'add'>;
+  readonly #threads: Pick<WorkerThreads, 'run'>;
+  readonly #taskMsMax: number;
+
+  constructor(parts: {
+    readonly scheduler: Pick<TaskScheduler, 'add'>;
+    readonly threads: Pick<WorkerThreads, 'run'>;
+    /** Milliseconds a task may run, without the time it is parked; its thread is ended then. */
+    readonly taskMsMax: number;
+  }) {
+    this.#scheduler = parts.scheduler;
+    this.#threads = parts.threads;
+    this.#taskMsMax = parts.taskMsMax;
+  }
+
+  /** Rejects when the thread is lost, or what it reads is no more. */
+  run(work: SegmentWork): Promise<DoneAnswer> {
+    const signal = newTaskSignal();
+    return new Promise((resolve, reject) => {
+      let end = (_error: Error): void => {};
+      const timer = new RunTimer(this.#taskMsMax, () => end(this.#lateError(work)));
+      const start = async (): Promise<void> => {
+        const run = this.#threads.run({ ...work, signal });
+        end = run.end;
+        timer.start(0);
+        try {
+          resolve(checked(await run.answer));
+        } catch (error) {
+          reject(error);
+        } finally {
+          timer.end();
+        }
+      };
+      this.#scheduler.add('turn', { start, kind: kindOf(work), parking: parkingOf(signal, timer) });
+    });
+  }
+
+  #lateError({ kind }: SegmentWork): Error {
+    return new Error(
+      `work on a segment may take ${this.#taskMsMax} ms; this took longer (${kind})`,
+    );
+  }
+}
+
+function parkingOf(signal: TaskSignal, timer: RunTimer): Parking {
+  return {
+    park: () => {
+      timer.stop();
+      parkTask(signal);
+    },
+    resume: (ranMs) => {
+      timer.start(ranMs);
+      resumeTask(signal);
+    },
+  };
+}
+
+function checked(answer: Awaited<ReturnType<WorkerThreads['run']>['answer']>): DoneAnswer {
+  if (answer.kind === 'unreadable') throw unreadableError(answer);
+  assert(answer.kind !== 'oversized', 'work on a segment is no part of a query');
+  assert(answer.kind !== 'failure', 'work on a segment does nothing that a query may not');
+  return answer;
+}
+
+function kindOf(work: SegmentWork): WorkKind {
+  switch (work.kind) {
+    case 'seal':
+    case 'states':
+      return work.kind;
+    case 'pack':
+      return work.of;
+    default:
+      return 'merge';
+  }
+}
+
+/** Calls `onEnd` when a task has run for `msMax` milliseconds in all. */
+class RunTimer {
+  readonly #msMax: number;
+  readonly #onEnd: () => void;
+  #timeout: NodeJS.Timeout | undefined;
+  #hasEnded = false;
+
+  constructor(msMax: number, onEnd: () => void) {
+    this.#msMax = msMax;
+    this.#onEnd = onEnd;
+  }
+
+  /** The task runs, and has run for so long before. */
+  start(ranMs: number): void {
+    if (this.#hasEnded) return;
+    this.#timeout = setTimeout(this.#onEnd, this.#msMax - ranMs);
+  }
+
+  /** The task is parked. */
+  stop(): void {
+    clearTimeout(this.#timeout);
+  }
+
+  /** The task has ended: it does not go on any more, though who resumes it hears of that a little later. */
+  end(): void {
+    this.stop();
+    this.#hasEnded = true;
   }
 }

@@ -5,7 +5,7 @@ import type { PhysicalPlan } from '../plan/physical-plan.ts';
 export const COST_ROWS_MIN = 1024;
 
 /** A run that has ended: milliseconds of all threads together, and the rows they looked at. */
-export type EndedRun = {
+type EndedRun = {
   readonly busyMs: number;
   readonly rowCount: number;
   /** Whether all of it was run on the main thread. */
@@ -13,7 +13,7 @@ export type EndedRun = {
 };
 
 /** What came of the fragments of a run: bytes of their partial states, and the rows they looked at. */
-export type FragmentStates = { readonly byteSize: number; readonly rowCount: number };
+type FragmentStates = { readonly byteSize: number; readonly rowCount: number };
 
 /** A plan, and what a call puts in where calls share it. */
 export type PlannedCall = {

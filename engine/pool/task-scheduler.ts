@@ -1,8 +1,7 @@
 import { assert, must } from '../assert.ts';
 import { TURN_MS_MIN } from '../limits.ts';
-import { FairQueue } from './fair-queue.ts';
-import type { Job, Lane, Parking, Waited } from './job.ts';
-import { NO_TENANT, type Tenant } from './tenant-sets.ts';
+import { FairQueue, NO_TENANT, type Tenant } from './fair-queue.ts';
+import type { Job, Lane, Parking, Waited } from './task.ts';
 import {
   copyMsByKind,
   type MsByKind,

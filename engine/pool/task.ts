@@ -1,19 +1,22 @@
 import type { PartRows } from '../column/divide-rows.ts';
 import type { FieldCounts, FieldScope } from '../column/field-counts.ts';
 import type { PackedImage } from '../column/packed-image.ts';
-import type { OpenSegmentHandle, SealedSegmentHandle, SegmentHandle } from '../column/segment.ts';
-import type { DroppedSegments } from '../column/snapshot.ts';
+import type {
+  DroppedSegments,
+  OpenSegmentHandle,
+  SealedSegmentHandle,
+  SegmentHandle,
+} from '../column/segment.ts';
 import type { PreparedStates, StatesOrder } from '../memo/prepare-states.ts';
-import type { PieceOrder, PiecesResult } from '../memo/run-pieces.ts';
-import type { SentPartial } from '../memo/sent-partial.ts';
+import type { PieceOrder, PiecesResult, SentPartial } from '../memo/sent-partial.ts';
 import type { RowSlice, ScanCounters } from '../operator/scan.ts';
 import type { SentTemplate, TemplateContent } from '../plan/plan-memo.ts';
 import type { PlanProfile } from '../plan/plan-profile.ts';
-import type { QueryErrorCode, Span } from '../query-error.ts';
+import { type QueryErrorCode, RunStoppedError, type Span } from '../query-error.ts';
 import type { LentBytes } from './answer-block.ts';
-import type { Waited } from './job.ts';
-import type { SharedProgress } from './run-progress.ts';
-import type { TaskSignal } from './task-signal.ts';
+import type { Tenant } from './fair-queue.ts';
+import type { SharedProgress } from './pool-stats.ts';
+import type { MsByKind, WorkKind } from './work-shares.ts';
 
 /** What the main thread asks of a worker. Plain values and shared memory only. */
 export type Task = QueryPartTask | SegmentTask | TidyTask;
@@ -251,3 +254,113 @@ export type DoneAnswer =
   | TidiedAnswer;
 
 export type TaskAnswer = DoneAnswer | UnreadableAnswer | OversizedAnswer | TaskFailure | TaskBug;
+
+/** Something that takes one thread from `start` until its promise settles. It never rejects. */
+export type Job = {
+  /** `waited` goes on while the job is parked. */
+  readonly start: (waited: Waited) => Promise<void>;
+  /** A call where left out. */
+  readonly kind?: WorkKind | undefined;
+  /** Whose time it takes. */
+  readonly tenant?: Tenant | undefined;
+  /** There where the job can be parked. */
+  readonly parking?: Parking | undefined;
+};
+
+/** How long a job has waited for a thread, and what the threads ran meanwhile. */
+export type Waited = { ms: number; readonly besideMs: MsByKind };
+
+/** Steers a job that has started and not ended. The methods return at once; the job obeys at its next checkpoint. */
+export interface Parking {
+  /** The job pauses, and keeps its thread and its memory. */
+  park(): void;
+  /** The job, which is parked, goes on; it has run for so long in all. */
+  resume(ranMs: number): void;
+  /** The job ends, parked or not: others need its place. Absent where none of its kind is ended. */
+  end?(): void;
+}
+
+/**
+ * Whose turn it is among those of a kind. `ahead` jobs go first: the last task of a query that has had its turn, whose
+ * partial states hold memory.
+ */
+export type Lane = 'ahead' | 'turn';
+
+/** Milliseconds between two looks of a parked task at memory: it is refused as others are where it holds most. */
+const PARKED_CHECK_MS = 200;
+
+/** One integer that the main thread and the thread of a task share: whether the task is to go on. */
+export type TaskSignal = Int32Array;
+
+const RUN = 0;
+const PARK = 1;
+const STOP = 2;
+
+export function newTaskSignal(): TaskSignal {
+  return new Int32Array(new SharedArrayBuffer(4));
+}
+
+/** The task pauses at its next checkpoint, and keeps its thread and its memory. Does nothing once it is to stop. */
+export function parkTask(signal: TaskSignal): void {
+  Atomics.compareExchange(signal, 0, RUN, PARK);
+}
+
+/** The task goes on. Does nothing once it is to stop. */
+export function resumeTask(signal: TaskSignal): void {
+  if (Atomics.compareExchange(signal, 0, PARK, RUN) === PARK) Atomics.notify(signal, 0);
+}
+
+/** The task ends at its next checkpoint, at once where it is parked. */
+export function stopTask(signal: TaskSignal): void {
+  Atomics.store(signal, 0, STOP);
+  Atomics.notify(signal, 0);
+}
+
+/** The clock of a task on its thread: it stands still while the task is parked. */
+export class TaskClock {
+  readonly #signal: TaskSignal;
+  readonly #threadMs: () => number;
+  #parkedMs = 0;
+
+  /** `threadMs` is the clock of the thread, which never stands still. */
+  constructor(signal: TaskSignal, threadMs: () => number) {
+    this.#signal = signal;
+    this.#threadMs = threadMs;
+  }
+
+  nowMs(): number {
+    return this.#threadMs() - this.#parkedMs;
+  }
+
+  /**
+   * To be called at each checkpoint: costs one load while the task is to run. Returns when it is to go on. Calls
+   * `whileParked` now and then while the task is parked; what that throws ends the task.
+   *
+   * @throws RunStoppedError `query_cancelled` once it is to stop.
+   */
+  follow(whileParked: () => void = () => {}): void {
+    if (Atomics.load(this.#signal, 0) !== RUN) this.#obey(whileParked);
+  }
+
+  /**
+   * Costs one load. Does not pause the task.
+   *
+   * @throws RunStoppedError `query_cancelled` once it is to stop.
+   */
+  checkStopped(): void {
+    if (Atomics.load(this.#signal, 0) === STOP) throw stopped();
+  }
+
+  #obey(whileParked: () => void): void {
+    const startMs = this.#threadMs();
+    while (Atomics.load(this.#signal, 0) === PARK) {
+      if (Atomics.wait(this.#signal, 0, PARK, PARKED_CHECK_MS) === 'timed-out') whileParked();
+    }
+    this.#parkedMs += this.#threadMs() - startMs;
+    this.checkStopped();
+  }
+}
+
+function stopped(): RunStoppedError {
+  return new RunStoppedError('query_cancelled', 'the caller went away before the answer');
+}

@@ -7,9 +7,9 @@ import {
 } from '../column/segment-image.ts';
 import { packedBuffersOf } from '../memo/sent-partial.ts';
 import { QueryError } from '../query-error.ts';
-import { HeldMemory } from './held-memory.ts';
+import { HeldMemory } from './heap-guard.ts';
+import type { ThreadBounds, ThreadData } from './pool-limits.ts';
 import type { Task, TaskAnswer, UnreadableAnswer } from './task.ts';
-import type { ThreadBounds, ThreadData } from './thread-bounds.ts';
 
 /** A task on its way to a thread, on it, or done. */
 export type ThreadRun = {
@@ -19,7 +19,7 @@ export type ThreadRun = {
   end(error: Error): void;
 };
 
-export type WorkerThreadsOptions = {
+type WorkerThreadsOptions = {
   readonly count: number;
   /** Threads that stay when there is nothing to do. */
   readonly keptCount: number;

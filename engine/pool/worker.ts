@@ -1,7 +1,7 @@
 import { deserialize } from 'node:v8';
 import { workerData } from 'node:worker_threads';
 import { move, transferableSymbol, valueSymbol } from 'piscina';
-import { SpillSpace } from '../aggregate/spill-space.ts';
+import { SpillSpace } from '../aggregate/spilled-pairs.ts';
 import { unreachable } from '../assert.ts';
 import { divideRows } from '../column/divide-rows.ts';
 import { countFields } from '../column/field-counts.ts';
@@ -30,14 +30,20 @@ import {
   readSegment,
   releaseGarbage,
 } from '../column/segment-reader.ts';
-import { ShapeMemory } from '../column/shape-memory.ts';
 import { SpillFile } from '../column/spill-file.ts';
+import { ShapeMemory } from '../column/split-encoding.ts';
 import { pausingEvery } from '../function/work-meter.ts';
 import { REMEMBERED_PLANS_BYTES_MAX } from '../limits.ts';
-import { partialSize } from '../memo/partial-size.ts';
 import { prepareStates } from '../memo/prepare-states.ts';
-import { packLargeOf, partialsOf, runPieces } from '../memo/run-pieces.ts';
-import { packedBuffersOf, packLarge, unpacked } from '../memo/sent-partial.ts';
+import {
+  packedBuffersOf,
+  packLarge,
+  packLargeOf,
+  partialSize,
+  partialsOf,
+  runPieces,
+  unpacked,
+} from '../memo/sent-partial.ts';
 import { newScanCounters, type ScanCounters } from '../operator/scan.ts';
 import {
   type ExecutionContext,
@@ -47,13 +53,13 @@ import {
 } from '../plan/execute.ts';
 import type { SentTemplate, TemplateContent } from '../plan/plan-memo.ts';
 import { PlanProfiler } from '../plan/plan-profile.ts';
+import { PreparedPlans, SizedMemory } from '../plan/prepared-plan.ts';
 import { RowWriter } from '../plan/row-writer.ts';
-import { SizedMemory } from '../plan/sized-memory.ts';
 import { QueryError, RunStoppedError } from '../query-error.ts';
 import { AnswerBlocks } from './answer-block.ts';
 import { HeapGuard, HeldTooMuchError } from './heap-guard.ts';
-import { PreparedPlans } from './prepared-plans.ts';
-import { noteRows, noteTask } from './run-progress.ts';
+import { THREAD_BOUNDS, type ThreadData } from './pool-limits.ts';
+import { noteRows, noteTask } from './pool-stats.ts';
 import {
   type DividedAnswer,
   type DivideTask,
@@ -70,11 +76,10 @@ import {
   type StatesAnswer,
   type Task,
   type TaskAnswer,
+  TaskClock,
   type TaskStats,
   taskStatsOf,
 } from './task.ts';
-import { TaskClock } from './task-signal.ts';
-import { THREAD_BOUNDS, type ThreadData } from './thread-bounds.ts';
 
 /** Steps between two checkpoints of functions: some milliseconds, and far more than a checkpoint takes. */
 const CHECKPOINT_STEPS = 250_000;

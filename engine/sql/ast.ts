@@ -1,3 +1,4 @@
+import { unreachable } from '../assert.ts';
 import type { Span } from '../query-error.ts';
 
 /** The syntax tree of one query. Every node carries its span; names are as written, unquoted. */
@@ -347,3 +348,49 @@ export type TypeName = {
   /** Of `STRUCT<…>`. */
   readonly fields?: readonly { readonly name?: Name | undefined; readonly type: TypeName }[];
 };
+
+/**
+ * A copy of the tree in which everything stands at `span`: as if its whole text were there. With the
+ * `name` of a view, whose text it is, each place also tells where it was in that.
+ */
+export function placedAt(query: Query, span: Span, name?: string): Query {
+  const placeOf = (was: Span): Span =>
+    name === undefined ? span : { ...span, view: { name, line: was.line, column: was.column } };
+  // A tree is made of plain objects and lists, and no deeper than its parser lets it be.
+  return placed(query, placeOf) as Query;
+}
+
+function placed(node: unknown, placeOf: (was: Span) => Span): unknown {
+  if (typeof node !== 'object' || node === null) return node;
+  if (Array.isArray(node)) return node.map((each) => placed(each, placeOf));
+  const copy: Record<string, unknown> = {};
+  for (const [key, child] of Object.entries(node)) {
+    copy[key] = key === 'span' ? placeOf(child as Span) : placed(child, placeOf);
+  }
+  return copy;
+}
+
+/**
+ * The first `*` or `t.*` among the columns a query gives: in its own select list, or in those its set
+ * operation is of. What subqueries and CTEs select is seen by the query alone, and COUNT(*) is none.
+ */
+export function findOutputStar(query: Query): Span | undefined {
+  return findBodyStar(query.body);
+}
+
+function findBodyStar(body: QueryBody): Span | undefined {
+  switch (body.kind) {
+    case 'select':
+      return body.items.find((item) => item.kind === 'star')?.span;
+    case 'query':
+      return findOutputStar(body.query);
+    case 'set-operation':
+      for (const input of body.inputs) {
+        const star = findBodyStar(input);
+        if (star !== undefined) return star;
+      }
+      return undefined;
+    default:
+      return unreachable(body);
+  }
+}

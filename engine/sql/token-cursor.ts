@@ -2,10 +2,7 @@ import { must } from '../assert.ts';
 import { SQL_DEPTH_MAX } from '../limits.ts';
 import { QueryError, type Span } from '../query-error.ts';
 import type { Name } from './ast.ts';
-import { firstLine } from './caret.ts';
-import { Lexer } from './lexer.ts';
-import { isName, isReserved, type Token } from './token.ts';
-import { findRefusal, refusal } from './unsupported.ts';
+import { isName, isReserved, Lexer, type Token } from './lexer.ts';
 
 /**
  * A place in the tokens of one text, from which every part of the parser reads.
@@ -176,7 +173,7 @@ export class TokenCursor {
   describe(token: Token): string {
     if (token.kind === 'end') return 'the end of the query';
     const { start, end } = token.span;
-    const shown = firstLine(this.#text.slice(start, Math.min(end, start + SHOWN_MAX)));
+    const shown = firstLine(this.#text.slice(start, Math.min(end, start + TOKEN_SHOWN_MAX)));
     return `"${shown}${start + shown.length < end ? '…' : ''}"`;
   }
 
@@ -206,4 +203,94 @@ function adviceOn(token: Token): string {
 }
 
 /** Characters of the text that an error repeats: enough to find the place. */
-const SHOWN_MAX = 40;
+const TOKEN_SHOWN_MAX = 40;
+
+/**
+ * The refusal for a token that nothing asked for, if GoogleSQL begins a construct with it that the
+ * parser has no form for, or PostgreSQL one that GoogleSQL writes otherwise; `undefined` if the token is simply out of place. To add a construct to
+ * the language, take its line from here.
+ */
+function findRefusal(token: Token): string | undefined {
+  return CLAUSES.get(token.keyword) ?? findSymbolRefusal(token);
+}
+
+/** The same for signs alone: they mean one thing wherever they stand. */
+export function findSymbolRefusal(token: Token): string | undefined {
+  return token.kind === 'symbol' ? SYMBOLS.get(token.text) : undefined;
+}
+
+/** The same where an expression should begin. */
+export function findOperandRefusal(token: Token): string | undefined {
+  return OPERANDS.get(token.keyword) ?? findSymbolRefusal(token);
+}
+
+/** The same where the text begins: for a statement that is no query. */
+export function findStatementRefusal(token: Token): string | undefined {
+  if (!STATEMENTS.has(token.keyword)) return undefined;
+  return `only a query is taken: SELECT, or WITH before it; got ${token.keyword}`;
+}
+
+/** The message for a construct of GoogleSQL that the parser has no form for. */
+function refusal(construct: string, advice = ''): string {
+  return `${construct} is not supported${advice === '' ? '' : `: ${advice}`}`;
+}
+
+const CLAUSES: ReadonlyMap<string, string> = new Map([
+  ['NATURAL', refusal('NATURAL JOIN')],
+  ['LATERAL', refusal('LATERAL')],
+  ['TABLESAMPLE', refusal('TABLESAMPLE')],
+  ['PIVOT', refusal('PIVOT')],
+  ['UNPIVOT', refusal('UNPIVOT')],
+  ['MATCH_RECOGNIZE', refusal('MATCH_RECOGNIZE')],
+  ['FOR', refusal('FOR SYSTEM_TIME')],
+  ['COLLATE', refusal('COLLATE')],
+  ['ILIKE', refusal('ILIKE', 'write LOWER(…) LIKE …')],
+  ['FILTER', refusal('FILTER', 'write COUNTIF(…), or IF(…) inside the aggregate')],
+]);
+
+const STATEMENTS: ReadonlySet<string> = new Set([
+  ...['INSERT', 'UPDATE', 'DELETE', 'MERGE', 'TRUNCATE', 'LOAD', 'EXPORT', 'COPY'],
+  ...['CREATE', 'ALTER', 'DROP', 'UNDROP', 'GRANT', 'REVOKE', 'RENAME'],
+  ...['SHOW', 'DESCRIBE', 'DESC', 'EXPLAIN', 'USE', 'CALL', 'EXECUTE', 'ASSERT'],
+  ...['BEGIN', 'COMMIT', 'ROLLBACK', 'START', 'DECLARE', 'SET'],
+]);
+
+const SYMBOLS: ReadonlyMap<string, string> = new Map([
+  ['%', refusal('the operator "%"', 'write MOD(…, …)')],
+  ['=>', refusal('a named argument ("=>")')],
+  ['->', refusal('a lambda ("->")')],
+  ['|>', refusal('the pipe operator "|>"')],
+  ['?', refusal('a parameter without a name ("?")')],
+  ['@@', refusal('a system variable ("@@")')],
+  ['@{', refusal('a hint ("@{")')],
+]);
+
+const OPERANDS: ReadonlyMap<string, string> = new Map([
+  ['WITH', refusal('WITH inside an expression')],
+  ['NEW', refusal('NEW')],
+]);
+
+/**
+ * The line of `text` on which the span begins, and under it a caret at the span's first character.
+ * Tabs stay tabs, so that both lines are indented alike. Of a very long line only the part around
+ * the caret is shown.
+ */
+export function caret(text: string, span: Span): string {
+  const at = Math.min(span.start, text.length);
+  const lead = lastLine(text.slice(Math.max(0, at - LINE_SHOWN_MAX), at));
+  const rest = firstLine(text.slice(at, at + LINE_SHOWN_MAX));
+  const indent = Array.from(lead, (character) => (character === '\t' ? '\t' : ' ')).join('');
+  return `${lead}${rest}\n${indent}^`;
+}
+
+/** Characters shown on either side of the caret: a line of a terminal. */
+const LINE_SHOWN_MAX = 120;
+
+function lastLine(text: string): string {
+  return text.slice(Math.max(text.lastIndexOf('\n'), text.lastIndexOf('\r')) + 1);
+}
+
+function firstLine(text: string): string {
+  const end = text.search(/[\r\n]/);
+  return end < 0 ? text : text.slice(0, end);
+}

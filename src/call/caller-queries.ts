@@ -1,8 +1,8 @@
 import { serialize } from 'node:v8';
 import type { Within } from '../../engine/plan/binder/binding.ts';
 import { type Pieces, runPieces } from '../../engine/plan/pieces.ts';
+import { SizedMemory } from '../../engine/plan/prepared-plan.ts';
 import type { PreparedQuery } from '../../engine/plan/prepared-query.ts';
-import { SizedMemory } from '../../engine/plan/sized-memory.ts';
 import { QueryError } from '../../engine/query-error.ts';
 import type { ParameterDefinition } from '../definition/definition.ts';
 import type { Endpoint } from '../definition/endpoint.ts';

@@ -1,9 +1,8 @@
 import { must } from '../../engine/assert.ts';
 import type { QueryAnswer } from '../../engine/engine.ts';
 import type { QueryExplanation } from '../../engine/plan/explanation.ts';
-import type { RunProgress } from '../../engine/pool/run-progress.ts';
-import type { RunStats } from '../../engine/pool/run-stats.ts';
-import type { Tenant } from '../../engine/pool/tenant-sets.ts';
+import type { Tenant } from '../../engine/pool/fair-queue.ts';
+import type { RunProgress, RunStats } from '../../engine/pool/pool-stats.ts';
 import type { Clock } from '../clock.ts';
 import { ServiceError } from '../errors.ts';
 import { InstanceKey } from '../instance-key.ts';

@@ -1,5 +1,4 @@
-import type { Views } from '../../engine/plan/logical-plan.ts';
-import { sourcesOf } from '../../engine/plan/optimize/plan-walk.ts';
+import { sourcesOf, type Views } from '../../engine/plan/logical-plan.ts';
 import { type Grant, mayCall } from '../access/grant.ts';
 import type { Catalogue } from '../definition/catalogue.ts';
 import { listNames, type ParameterDefinition } from '../definition/definition.ts';

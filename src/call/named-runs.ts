@@ -1,5 +1,5 @@
-import { RunProgress } from '../../engine/pool/run-progress.ts';
-import type { Tenant } from '../../engine/pool/tenant-sets.ts';
+import type { Tenant } from '../../engine/pool/fair-queue.ts';
+import { RunProgress } from '../../engine/pool/pool-stats.ts';
 import { echo } from '../echo.ts';
 import { ServiceError } from '../errors.ts';
 import { ENDED_DOWNLOAD_MS_MAX, ENDED_DOWNLOADS_MAX } from '../limits.ts';

@@ -1,5 +1,5 @@
 import { must } from '../../engine/assert.ts';
-import { NO_TENANT, type Tenant, TenantSets } from '../../engine/pool/tenant-sets.ts';
+import { NO_TENANT, type Tenant, TenantSets } from '../../engine/pool/fair-queue.ts';
 import type { Endpoint } from '../definition/endpoint.ts';
 import {
   CACHE_ANSWER_PARTS,

@@ -1,6 +1,5 @@
 import { must } from '../../engine/assert.ts';
-import { explainQuery } from '../../engine/plan/explanation.ts';
-import { explanationText } from '../../engine/plan/explanation-text.ts';
+import { explainQuery, explanationText } from '../../engine/plan/explanation.ts';
 import { prepareInPieces, prepareQuery } from '../../engine/plan/prepared-query.ts';
 import { SourceDirectory } from '../../ingest/source.ts';
 import { CallerQueries } from '../call/caller-queries.ts';

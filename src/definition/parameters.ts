@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { must } from '../../engine/assert.ts';
 import type { SqlValue } from '../../engine/column/value.ts';
-import { PLUS_HINT } from '../../engine/function/time/time-zone.ts';
+import { PLUS_HINT } from '../../engine/function/time/calendar.ts';
 import { nearestName } from '../../engine/plan/binder/nearest-name.ts';
 import { echo, formatChoices } from '../echo.ts';
 import { type ErrorCode, ServiceError } from '../errors.ts';

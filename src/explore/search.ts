@@ -1,4 +1,4 @@
-import { caret } from '../../engine/sql/caret.ts';
+import { caret } from '../../engine/sql/token-cursor.ts';
 import { echo } from '../echo.ts';
 import { ServiceError } from '../errors.ts';
 import type { FieldPath } from './field-path.ts';

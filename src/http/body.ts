@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { DrainRate } from '../../engine/pool/drain-rate.ts';
-import type { Tenant } from '../../engine/pool/tenant-sets.ts';
+import { DrainRate, type Tenant } from '../../engine/pool/fair-queue.ts';
 import { ServiceError } from '../errors.ts';
 import {
   BODIES_BYTES_MAX,

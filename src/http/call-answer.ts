@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Waited } from '../../engine/pool/job.ts';
-import type { RunStats } from '../../engine/pool/run-stats.ts';
+import type { RunStats } from '../../engine/pool/pool-stats.ts';
+import type { Waited } from '../../engine/pool/task.ts';
 import { WORK_KINDS } from '../../engine/pool/work-shares.ts';
 import type { AnswerFormat } from '../call/answer-format.ts';
 import type { EndpointAnswer, RunAnswer, SharedAnswer } from '../call/endpoint-call.ts';

@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { QueryExplanation } from '../../engine/plan/explanation.ts';
-import { explanationText } from '../../engine/plan/explanation-text.ts';
+import { explanationText, type QueryExplanation } from '../../engine/plan/explanation.ts';
 import type { ParameterSchema, ParameterTexts } from '../definition/parameters.ts';
 import { echo } from '../echo.ts';
 import { ServiceError } from '../errors.ts';

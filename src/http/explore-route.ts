@@ -1,6 +1,6 @@
 import type { Response } from 'express';
 import type { HeldSnapshot } from '../../engine/pool/held-snapshot.ts';
-import type { RunProgress } from '../../engine/pool/run-progress.ts';
+import type { RunProgress } from '../../engine/pool/pool-stats.ts';
 import { QueryError } from '../../engine/query-error.ts';
 import type { Source } from '../../ingest/source.ts';
 import { authorizeEvents, authorizeProject, type Grant, toReach } from '../access/grant.ts';

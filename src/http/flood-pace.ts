@@ -1,4 +1,4 @@
-import type { Tenant } from '../../engine/pool/tenant-sets.ts';
+import type { Tenant } from '../../engine/pool/fair-queue.ts';
 
 /**
  * Limits tenants to a number of bytes per millisecond: after some work, a tenant pauses for the time that the work is

@@ -1,4 +1,4 @@
-import type { Tenant } from '../../engine/pool/tenant-sets.ts';
+import type { Tenant } from '../../engine/pool/fair-queue.ts';
 import { RECENT_TENANTS_MS } from '../limits.ts';
 
 /** The tenants that have posted within RECENT_TENANTS_MS. */

@@ -1,5 +1,5 @@
 import type { Pieces } from '../../engine/plan/pieces.ts';
-import type { Tenant } from '../../engine/pool/tenant-sets.ts';
+import type { Tenant } from '../../engine/pool/fair-queue.ts';
 import { ServiceError } from '../errors.ts';
 import {
   CALLER_SQL_CHARACTER_BYTES,

@@ -1,6 +1,5 @@
 import type { Pieces } from '../../engine/plan/pieces.ts';
-import { FairQueue } from '../../engine/pool/fair-queue.ts';
-import type { Tenant } from '../../engine/pool/tenant-sets.ts';
+import { FairQueue, type Tenant } from '../../engine/pool/fair-queue.ts';
 import { WORK_TURN_MS_MAX } from '../limits.ts';
 
 /** Work for the main thread: an immediate part, and what follows from it. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type AggregateState, NO_MODIFIERS } from '../../engine/aggregate/aggregate-function.ts';
-import { SKETCH_EXACT_MAX } from '../../engine/aggregate/distinct-sketch.ts';
+import { SKETCH_EXACT_MAX } from '../../engine/aggregate/approx-count-distinct.ts';
 import { findAggregateFunction } from '../../engine/aggregate/registry.ts';
 import { must } from '../../engine/assert.ts';
 import { DYNAMIC, INT64, type SqlType, STRING } from '../../engine/column/type.ts';

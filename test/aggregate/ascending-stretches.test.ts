@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { sortStretches } from '../../engine/aggregate/ascending-stretches.ts';
+import { sortStretches } from '../../engine/aggregate/sort-numbers.ts';
 
 /** Few and many, of one number and of many, with equal ones in several. */
 const STRETCHES = fc.array(fc.array(fc.nat(50), { maxLength: 20 }), { maxLength: 80 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { ByteRangeCount, rangeOfOnes } from '../../engine/aggregate/byte-range-count.ts';
+import { ByteRangeCount, rangeOfOnes } from '../../engine/aggregate/count.ts';
 
 test('bytes of a range are counted as one by one, wherever rows begin and end', () => {
   const codes = fc.uint8Array({ max: 127, minLength: 0, maxLength: 2_500 });

@@ -1,13 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { ChunkRuns } from '../../engine/aggregate/chunk-runs.ts';
+import {
+  ChunkRuns,
+  type RunTally,
+  TALLY_CODES_MAX,
+  tallyRuns,
+} from '../../engine/aggregate/chunk-runs.ts';
 import { GroupTable } from '../../engine/aggregate/group-table.ts';
-import { type RunTally, TALLY_CODES_MAX, tallyRuns } from '../../engine/aggregate/run-tally.ts';
 import { must } from '../../engine/assert.ts';
-import { CodedTruths } from '../../engine/column/coded-truths.ts';
+import { CodedTruths, RunNumbers } from '../../engine/column/number-vectors.ts';
 import { IntegerCoding, PackedNumbers } from '../../engine/column/packed-numbers.ts';
-import { RunNumbers } from '../../engine/column/run-numbers.ts';
 import { BOOL, FLOAT64, INT64, STRING, TIMESTAMP } from '../../engine/column/type.ts';
 import type { SqlValue } from '../../engine/column/value.ts';
 import {

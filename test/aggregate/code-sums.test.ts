@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { sumCodes, sumCodesOfRuns } from '../../engine/aggregate/code-sums.ts';
-import { CodedNumbers } from '../../engine/column/coded-numbers.ts';
+import { CodedNumbers } from '../../engine/column/number-vectors.ts';
 import { IntegerCoding, PackedNumbers } from '../../engine/column/packed-numbers.ts';
 import { FLOAT64, INT64 } from '../../engine/column/type.ts';
 import { numberVector } from '../../engine/column/vector.ts';

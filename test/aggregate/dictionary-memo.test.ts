@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DictionaryMemo } from '../../engine/aggregate/dictionary-memo.ts';
+import { DictionaryMemo } from '../../engine/aggregate/number-reader.ts';
 import { forgetFindings } from '../../engine/column/findings.ts';
 import type { Dictionary } from '../../engine/column/vector.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { DoubleHistogram } from '../../engine/aggregate/double-histogram.ts';
+import { DoubleHistogram } from '../../engine/aggregate/quantile-digest.ts';
 import { must } from '../../engine/assert.ts';
 
 const COUNT = 2000;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { comesInRuns } from '../../engine/aggregate/group-runs.ts';
+import { comesInRuns } from '../../engine/aggregate/chunk-runs.ts';
 import { FLOAT64, INT64 } from '../../engine/column/type.ts';
 import type { SqlValue } from '../../engine/column/value.ts';
 import type { Row } from './rows-of-groups.ts';

@@ -4,13 +4,17 @@ import fc from 'fast-check';
 import { GroupTable } from '../../engine/aggregate/group-table.ts';
 import { JsonBuffer } from '../../engine/column/json-buffer.ts';
 import { JsonNested } from '../../engine/column/json-nested.ts';
+import { RunNumbers } from '../../engine/column/number-vectors.ts';
 import { IntegerCoding, PackedNumbers } from '../../engine/column/packed-numbers.ts';
-import { RunNumbers } from '../../engine/column/run-numbers.ts';
 import type { SqlType } from '../../engine/column/type.ts';
 import { arrayOf, BOOL, DYNAMIC, FLOAT64, INT64, STRING } from '../../engine/column/type.ts';
 import type { SqlValue } from '../../engine/column/value.ts';
-import type { Vector } from '../../engine/column/vector.ts';
-import { constantVector, numberVector, valueVector } from '../../engine/column/vector.ts';
+import {
+  constantVector,
+  numberVector,
+  type Vector,
+  valueVector,
+} from '../../engine/column/vector.ts';
 import { QueryError } from '../../engine/query-error.ts';
 import { strings } from '../operator/harness.ts';
 import { asDictionary, asNumbers, asTruths, formsOf } from './rows-of-groups.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { Histograms } from '../../engine/aggregate/histograms.ts';
-import { countedIntegers } from '../../engine/aggregate/integer-counts.ts';
+import { countedIntegers } from '../../engine/aggregate/integer-log.ts';
 
 const GROUP_COUNT = 3;
 

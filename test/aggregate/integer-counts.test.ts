@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { type IntegerCounts, mergedCounts } from '../../engine/aggregate/integer-counts.ts';
+import { type IntegerCounts, mergedCounts } from '../../engine/aggregate/integer-log.ts';
 import { NumberCounts } from '../../engine/aggregate/number-counts.ts';
 
 const INTEGERS = fc.array(fc.integer({ min: 0, max: 65_535 }), { maxLength: 60 });

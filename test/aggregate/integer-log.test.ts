@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { countedIntegers } from '../../engine/aggregate/integer-counts.ts';
-import { IntegerLog } from '../../engine/aggregate/integer-log.ts';
+import { countedIntegers, IntegerLog } from '../../engine/aggregate/integer-log.ts';
 import { IntegerCoding } from '../../engine/column/packed-numbers.ts';
 
 /** Groups with few entries, and one with more than are inserted or than there is room for at first. */

@@ -5,8 +5,7 @@ import { GroupTable, selectedKeys } from '../../engine/aggregate/group-table.ts'
 import { KnownKeys } from '../../engine/aggregate/known-keys.ts';
 import { DYNAMIC } from '../../engine/column/type.ts';
 import type { SqlValue } from '../../engine/column/value.ts';
-import type { Vector } from '../../engine/column/vector.ts';
-import { dictionaryVector, valueVector } from '../../engine/column/vector.ts';
+import { dictionaryVector, type Vector, valueVector } from '../../engine/column/vector.ts';
 import { compareNumbers } from '../../engine/function/comparison.ts';
 import { splitColumn } from '../column/split-column.ts';
 import { bestVector } from '../operator/harness.ts';

@@ -3,10 +3,10 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { AggregateState } from '../../engine/aggregate/aggregate-function.ts';
 import { ChunkRuns } from '../../engine/aggregate/chunk-runs.ts';
-import { countMarks, MarkedCodes, markedCodes } from '../../engine/aggregate/marked-codes.ts';
+import { countMarks, MarkedCodes, markedCodes } from '../../engine/aggregate/distinct.ts';
 import { must } from '../../engine/assert.ts';
-import { packUuid, UUID_BYTES } from '../../engine/column/packed-digits.ts';
-import { type RangedStrings, StringRange } from '../../engine/column/string-range.ts';
+import { packUuid, UUID_BYTES } from '../../engine/column/packed-numbers.ts';
+import { type RangedStrings, StringRange } from '../../engine/column/string-values.ts';
 import { DYNAMIC, STRING } from '../../engine/column/type.ts';
 import {
   type Dictionary,

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { QuantileDigest } from '../../engine/aggregate/quantile-digest.ts';
-import type { WeightedValues } from '../../engine/aggregate/weighted-values.ts';
+import { QuantileDigest, type WeightedValues } from '../../engine/aggregate/quantile-digest.ts';
 import { Random } from '../../src/demo/traffic/random.ts';
 
 const COUNT = 250_000;

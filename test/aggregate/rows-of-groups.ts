@@ -6,12 +6,12 @@ import { findAggregateFunction } from '../../engine/aggregate/registry.ts';
 import { must } from '../../engine/assert.ts';
 import type { SqlType } from '../../engine/column/type.ts';
 import type { SqlValue } from '../../engine/column/value.ts';
-import type { Vector } from '../../engine/column/vector.ts';
 import {
   booleanVector,
   constantVector,
   dictionaryVector,
   numberVector,
+  type Vector,
   valueAt,
   valueVector,
 } from '../../engine/column/vector.ts';

@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { type AggregateState, NO_MODIFIERS } from '../../engine/aggregate/aggregate-function.ts';
 import { distinctState } from '../../engine/aggregate/distinct.ts';
 import { findAggregateFunction } from '../../engine/aggregate/registry.ts';
-import { SpillSpace } from '../../engine/aggregate/spill-space.ts';
+import { SpillSpace } from '../../engine/aggregate/spilled-pairs.ts';
 import { must } from '../../engine/assert.ts';
 import { SpillFile } from '../../engine/column/spill-file.ts';
 import type { SqlType } from '../../engine/column/type.ts';

@@ -2,11 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { GroupTable } from '../../engine/aggregate/group-table.ts';
-import { packUuid, UUID_BYTES } from '../../engine/column/packed-digits.ts';
+import { packUuid, UUID_BYTES } from '../../engine/column/packed-numbers.ts';
 import { DYNAMIC, STRING } from '../../engine/column/type.ts';
 import type { SqlValue } from '../../engine/column/value.ts';
-import type { Vector } from '../../engine/column/vector.ts';
-import { dictionaryVector, valueAt, valueVector } from '../../engine/column/vector.ts';
+import { dictionaryVector, type Vector, valueAt, valueVector } from '../../engine/column/vector.ts';
 import { encodeWtf8 } from '../../engine/column/wtf8.ts';
 import { asDictionary } from './rows-of-groups.ts';
 

@@ -2,8 +2,8 @@
 import { deepEqual, equal, throws } from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { STRING } from '../../engine/column/type.ts';
-import { bindQuery } from '../../engine/plan/bind-query.ts';
-import { parseQuery } from '../../engine/sql/parser.ts';
+import { bindQuery } from '../../engine/plan/prepared-query.ts';
+import { parseQuery } from '../../engine/sql/query-parser.ts';
 import { renderQuery } from '../../src/clickhouse/render/query-sql.ts';
 import { batchOf } from '../column/batch-of.ts';
 import { BothStores } from './both-stores.ts';

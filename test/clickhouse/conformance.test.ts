@@ -2,9 +2,9 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import { bindQuery } from '../../engine/plan/bind-query.ts';
+import { bindQuery } from '../../engine/plan/prepared-query.ts';
 import { QueryError } from '../../engine/query-error.ts';
-import { parseQuery } from '../../engine/sql/parser.ts';
+import { parseQuery } from '../../engine/sql/query-parser.ts';
 import { renderedAggregateNames } from '../../src/clickhouse/render/aggregate-sql.ts';
 import { renderedFunctionNames } from '../../src/clickhouse/render/functions/registry.ts';
 import { batchOf } from '../column/batch-of.ts';

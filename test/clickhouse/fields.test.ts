@@ -2,8 +2,8 @@
 import { deepEqual, ok } from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { NOW_US } from '../../bench/workload/clock.ts';
-import { bindQuery } from '../../engine/plan/bind-query.ts';
-import { parseQuery } from '../../engine/sql/parser.ts';
+import { bindQuery } from '../../engine/plan/prepared-query.ts';
+import { parseQuery } from '../../engine/sql/query-parser.ts';
 import { UNSUPPORTED } from '../../src/clickhouse/render/refusal.ts';
 import type { BothStores } from './both-stores.ts';
 import { missingChdb } from './chdb.ts';

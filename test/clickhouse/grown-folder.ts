@@ -1,8 +1,7 @@
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { MIXED_PROJECTS } from '../../engine/column/batch.ts';
-import { BatchRecords } from '../../engine/column/batch-records.ts';
+import { BatchRecords, MIXED_PROJECTS } from '../../engine/column/batch.ts';
 import { JsonBuffer } from '../../engine/column/json-buffer.ts';
 import { findStorePath } from '../../ingest/data-folder.ts';
 import { NodeDisk } from '../../ingest/disk/node-disk.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { BatchRecords } from '../../engine/column/batch-records.ts';
+import { BatchRecords } from '../../engine/column/batch.ts';
 import { JsonBuffer } from '../../engine/column/json-buffer.ts';
 import { RECORD_DEPTH_MAX } from '../../engine/limits.ts';
 import { batchOf, type EventValue, HugeNumber, jsonOf, type TestEvent } from './batch-of.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { ByteNeedle } from '../../engine/column/byte-needle.ts';
+import { ByteNeedle } from '../../engine/column/text-signature.ts';
 
 const bytes = (sizeMax: number) =>
   fc.array(fc.constantFrom(0x61, 0x62, 0xfe), { maxLength: sizeMax }).map((of) => Buffer.from(of));

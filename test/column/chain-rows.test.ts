@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { CHAINS_KEPT_MAX } from '../../engine/column/chain-rows.ts';
 import { OpenSegment } from '../../engine/column/open-segment.ts';
-import { memoryOf, OpenSegmentReader } from '../../engine/column/open-segment-reader.ts';
+import {
+  CHAINS_KEPT_MAX,
+  memoryOf,
+  OpenSegmentReader,
+} from '../../engine/column/open-segment-reader.ts';
 import type { OpenSegmentHandle } from '../../engine/column/segment.ts';
 import { batchOf, type TestEvent } from './batch-of.ts';
 

@@ -1,8 +1,7 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { type SegmentRows, sampleRows } from '../../engine/column/field-sample.ts';
-import { FieldValues } from '../../engine/column/field-values.ts';
+import { FieldValues, type SegmentRows, sampleRows } from '../../engine/column/field-counts.ts';
 import { countOfRanges } from '../../engine/column/row-ranges.ts';
 import type { Segment } from '../../engine/column/segment.ts';
 import { numberVector } from '../../engine/column/vector.ts';

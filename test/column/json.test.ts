@@ -4,8 +4,7 @@ import fc from 'fast-check';
 import { JsonBuffer, numberText } from '../../engine/column/json-buffer.ts';
 import { JsonNested, readInteger } from '../../engine/column/json-nested.ts';
 import { isNested, type Nested, type SqlValue } from '../../engine/column/value.ts';
-import { ASCII_COPY_SIZE, viewed } from '../../engine/column/viewed-bytes.ts';
-import { decodeWtf8, encodeWtf8 } from '../../engine/column/wtf8.ts';
+import { ASCII_COPY_SIZE, decodeWtf8, encodeWtf8, viewed } from '../../engine/column/wtf8.ts';
 import { anyCodePoint } from '../support/code-point.ts';
 
 const anyString = fc.string({ unit: anyCodePoint, maxLength: 40 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { NodeMap } from '../../engine/column/node-map.ts';
+import { NodeMap } from '../../engine/column/skeleton.ts';
 
 /** `undefined` for a node that was not put in. */
 function read(map: NodeMap, node: number): readonly [number, number] | undefined {

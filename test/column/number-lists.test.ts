@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { NumberLists } from '../../engine/column/number-lists.ts';
+import { NumberLists } from '../../engine/column/number-vectors.ts';
 import { arrayOf, FLOAT64, INT64 } from '../../engine/column/type.ts';
 import type { SqlValue } from '../../engine/column/value.ts';
 import { constantVector, type Vector, valueAt, valueVector } from '../../engine/column/vector.ts';
+import { boundOverload } from '../../engine/plan/call-facts.ts';
 import { liftOverVectors } from '../../engine/plan/evaluator/lift.ts';
-import { boundOverload } from '../../engine/plan/evaluator/overload.ts';
 
 const LISTS = new NumberLists(
   Float64Array.of(1, 2, 0, 0, 5, Number.NaN),

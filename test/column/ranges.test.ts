@@ -5,8 +5,7 @@ import { encodeNumbers, NumberValues } from '../../engine/column/number-values.t
 import { IntegerCoding, PackedNumbers } from '../../engine/column/packed-numbers.ts';
 import { encodePositions, openPositions, rangeStart } from '../../engine/column/positions.ts';
 import { newSliceSink } from '../../engine/column/sealed-layout.ts';
-import type { SliceSink } from '../../engine/column/slice.ts';
-import { SliceSource } from '../../engine/column/slice.ts';
+import { type SliceSink, SliceSource } from '../../engine/column/slice.ts';
 import { valueAt } from '../../engine/column/vector.ts';
 
 function sourceOf(sink: SliceSink): SliceSource {

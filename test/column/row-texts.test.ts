@@ -2,8 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { JsonBuffer } from '../../engine/column/json-buffer.ts';
-import { ROW_TEXT_SIZE_MAX, ROW_TEXT_SIZE_MIN, RowTexts } from '../../engine/column/row-texts.ts';
-import { TextRing } from '../../engine/column/text-ring.ts';
+import {
+  ROW_TEXT_SIZE_MAX,
+  ROW_TEXT_SIZE_MIN,
+  RowTexts,
+  TextRing,
+} from '../../engine/column/row-texts.ts';
 
 const RING_SIZE = 1000;
 

@@ -1,7 +1,7 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { ENTRY_ALIGNMENT } from '../../engine/column/extract/positions-extract.ts';
+import { ENTRY_ALIGNMENT } from '../../engine/column/extract/values-extract.ts';
 import { OpenSegment } from '../../engine/column/open-segment.ts';
 import { sealSegment } from '../../engine/column/seal.ts';
 import { type ExtractFrom, SealedSegmentReader } from '../../engine/column/sealed-segment.ts';

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { hashBytes } from '../../engine/column/byte-table.ts';
-import { ShapePicker } from '../../engine/column/split-picker.ts';
-import type { Template } from '../../engine/column/split-template.ts';
+import { ShapePicker, type Template } from '../../engine/column/split-choice.ts';
 
 /** A string of one shape for each level, with the bytes it takes with each; `whole`: without. */
 type Taken = { readonly shapes: readonly [string, number][]; readonly whole: number };

@@ -5,7 +5,7 @@ import {
   SPLIT_TEXTS_BYTES_MAX,
   SPLIT_TEXTS_MAX,
   SplitTexts,
-} from '../../engine/column/split-texts.ts';
+} from '../../engine/column/split-strings.ts';
 import { runsOf } from '../support/budget.ts';
 
 function rangeOf(text: string) {

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { OpenSegment } from '../../engine/column/open-segment.ts';
 import { sealSegment } from '../../engine/column/seal.ts';
 import { SealedSegmentReader } from '../../engine/column/sealed-segment.ts';
-import { prefixesOf } from '../../engine/column/string-prefixes.ts';
+import { prefixesOf } from '../../engine/column/string-values.ts';
 import type { SplitBlock } from '../../engine/column/vector.ts';
 import { runsOf } from '../support/budget.ts';
 import { assertCovered } from '../support/covered-property.ts';

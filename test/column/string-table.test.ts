@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { StringList } from '../../engine/column/string-list.ts';
-import { StringTable } from '../../engine/column/string-table.ts';
+import { StringList, StringTable } from '../../engine/column/string-table.ts';
 
 function viewOf(text: string): DataView {
   const bytes = Buffer.from(text);

@@ -5,8 +5,7 @@ import { mergeSegments, repairSegment } from '../../engine/column/merge-segments
 import { OpenSegment } from '../../engine/column/open-segment.ts';
 import type { RowRanges } from '../../engine/column/row-ranges.ts';
 import { sealSegment } from '../../engine/column/seal.ts';
-import { sealedColumnsOf } from '../../engine/column/sealed-columns.ts';
-import { readFooter } from '../../engine/column/sealed-layout.ts';
+import { readFooter, sealedColumnsOf } from '../../engine/column/sealed-layout.ts';
 import { SealedSegmentReader } from '../../engine/column/sealed-segment.ts';
 import { runsOf } from '../support/budget.ts';
 import { batchOf, type EventValue, type TestEvent } from './batch-of.ts';

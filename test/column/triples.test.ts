@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { encodeNumbers, NumberValues } from '../../engine/column/number-values.ts';
+import {
+  encodeNumbers,
+  NumberValues,
+  TRIPLE_MAX,
+  Triples,
+} from '../../engine/column/number-values.ts';
 import { SliceSink, SliceSource } from '../../engine/column/slice.ts';
 import { StringEncoder } from '../../engine/column/string-encoding.ts';
 import { StringTable } from '../../engine/column/string-table.ts';
 import { StringValues } from '../../engine/column/string-values.ts';
-import { TRIPLE_MAX, Triples } from '../../engine/column/triples.ts';
 
 test('integers of three bytes come back', () => {
   const integer = fc.integer({ min: 0, max: TRIPLE_MAX });

@@ -1,5 +1,4 @@
-import { sealedSlicesOf } from '../../engine/column/sealed-columns.ts';
-import { readFooter } from '../../engine/column/sealed-layout.ts';
+import { readFooter, sealedSlicesOf } from '../../engine/column/sealed-layout.ts';
 import { SealedSegmentReader } from '../../engine/column/sealed-segment.ts';
 import type { OpenSegmentHandle, SegmentHandle } from '../../engine/column/segment.ts';
 import {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { SegmentCatalog } from '../../engine/column/snapshot.ts';
+import type { SegmentCatalog } from '../../engine/column/segment.ts';
 import { Engine, type QueryAnswer, type RunOptions } from '../../engine/engine.ts';
 import { ANSWER_BYTES_MAX } from '../../engine/limits.ts';
 import type { QueryError } from '../../engine/query-error.ts';

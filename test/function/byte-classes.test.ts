@@ -1,7 +1,7 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { byteClassesOf } from '../../engine/function/regex/byte-classes.ts';
+import { byteClassesOf } from '../../engine/function/regex/byte-program.ts';
 
 const anyByte = fc.integer({ min: 0, max: 255 });
 const anyRange = fc.oneof(

@@ -4,9 +4,11 @@ import fc from 'fast-check';
 import { RE2JS } from 're2js';
 import { encodeWtf8 } from '../../engine/column/wtf8.ts';
 import { ByteDfa, type ByteDfaLimits } from '../../engine/function/regex/byte-dfa.ts';
-import { byteProgramOf } from '../../engine/function/regex/byte-program.ts';
-import { runeProgramOf } from '../../engine/function/regex/rune-program.ts';
-import { utf8Ranges } from '../../engine/function/regex/utf8-ranges.ts';
+import {
+  byteProgramOf,
+  runeProgramOf,
+  utf8Ranges,
+} from '../../engine/function/regex/byte-program.ts';
 import { budgetOf } from '../support/budget.ts';
 import { pattern, text } from '../support/random-patterns.ts';
 

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { ScalarKind, SqlType } from '../../engine/column/type.ts';
 import type { SqlValue } from '../../engine/column/value.ts';
 import { canCast, castValue } from '../../engine/function/cast.ts';
-import { formatFloat64 } from '../../engine/function/number/float-text.ts';
+import { formatFloat64 } from '../../engine/function/number/float64.ts';
 import { canonicalInteger, INT64_MAX, INT64_MIN } from '../../engine/function/number/int64.ts';
 import { parseTimestamp } from '../../engine/function/time/timestamp-text.ts';
 import { jsonNested } from './nested.ts';

@@ -2,11 +2,10 @@ import { equal, ok } from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { RE2JS } from 're2js';
-import { UUID_BYTES, unpackHex, unpackUuid } from '../../engine/column/packed-digits.ts';
+import { UUID_BYTES, unpackHex, unpackUuid } from '../../engine/column/packed-numbers.ts';
 import { ByteDfa, GAVE_UP } from '../../engine/function/regex/byte-dfa.ts';
-import { byteProgramOf } from '../../engine/function/regex/byte-program.ts';
+import { byteProgramOf, runeProgramOf } from '../../engine/function/regex/byte-program.ts';
 import { DigitSteps } from '../../engine/function/regex/digit-steps.ts';
-import { runeProgramOf } from '../../engine/function/regex/rune-program.ts';
 
 const LIMITS = { tableMax: 1e6, membersMax: 1e6, workMax: 1e9, progressMin: 0 };
 /** From too small for most patterns to large enough for most, so that both cases below are met often. */

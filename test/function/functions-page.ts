@@ -4,40 +4,46 @@ import type {
 } from '../../engine/aggregate/aggregate-function.ts';
 import { aggregateFunctionNames, findAggregateFunction } from '../../engine/aggregate/registry.ts';
 import { type SqlType, typeName } from '../../engine/column/type.ts';
-import { arrayFunctions } from '../../engine/function/array/array-functions.ts';
-import { numberArrayFunctions } from '../../engine/function/array/number-array-functions.ts';
+import { arrayFunctions, numberArrayFunctions } from '../../engine/function/array-functions.ts';
 import { comparisonFunctions } from '../../engine/function/comparison-functions.ts';
-import { errorFunctions } from '../../engine/function/error-functions.ts';
-import type { FunctionDoc } from '../../engine/function/function-doc.ts';
-import { jsonFunctions } from '../../engine/function/json/json-functions.ts';
-import { jsonKindFunctions } from '../../engine/function/json/json-kind-functions.ts';
+import { jsonFunctions, jsonKindFunctions } from '../../engine/function/json/json-functions.ts';
 import { arithmeticFunctions } from '../../engine/function/number/arithmetic-functions.ts';
 import { bitFunctions } from '../../engine/function/number/bit-functions.ts';
 import { mathFunctions } from '../../engine/function/number/math-functions.ts';
 import { findScalarFunction, isOperator } from '../../engine/function/registry.ts';
-import type { ParameterType, ScalarFunction } from '../../engine/function/scalar-function.ts';
-import { byteFunctions } from '../../engine/function/text/byte-functions.ts';
-import { codePointFunctions } from '../../engine/function/text/code-point-functions.ts';
-import { containsFunctions } from '../../engine/function/text/contains-function.ts';
-import { fillFunctions } from '../../engine/function/text/fill-functions.ts';
+import type {
+  FunctionDoc,
+  ParameterType,
+  ScalarFunction,
+} from '../../engine/function/scalar-function.ts';
+import { byteFunctions, codePointFunctions } from '../../engine/function/text/byte-functions.ts';
 import { formatFunctions } from '../../engine/function/text/format-functions.ts';
 import { hashFunctions } from '../../engine/function/text/hash-functions.ts';
 import { letterFunctions } from '../../engine/function/text/letter-functions.ts';
 import { netFunctions } from '../../engine/function/text/net-functions.ts';
 import { regexFunctions } from '../../engine/function/text/regex-functions.ts';
-import { searchFunctions } from '../../engine/function/text/search-functions.ts';
-import { textFunctions } from '../../engine/function/text/text-functions.ts';
-import { trimFunctions } from '../../engine/function/text/trim-functions.ts';
-import { GENERATE_DATE_ARRAY } from '../../engine/function/time/date-array-function.ts';
-import { EXTRACT } from '../../engine/function/time/extract-function.ts';
+import { containsFunctions, searchFunctions } from '../../engine/function/text/search-functions.ts';
+import {
+  fillFunctions,
+  textFunctions,
+  trimFunctions,
+} from '../../engine/function/text/text-functions.ts';
 import { intervalFunctions } from '../../engine/function/time/interval-functions.ts';
-import { timeArrayFunctions } from '../../engine/function/time/time-array-functions.ts';
-import { timeBucketFunctions } from '../../engine/function/time/time-bucket-functions.ts';
-import { timeConversionFunctions } from '../../engine/function/time/time-conversion-functions.ts';
-import { timeShiftFunctions } from '../../engine/function/time/time-shift-functions.ts';
-import { timeTextFunctions } from '../../engine/function/time/time-text-functions.ts';
-import { truthFunctions } from '../../engine/function/truth-functions.ts';
-import type { WindowFunction } from '../../engine/operator/window-function.ts';
+import {
+  GENERATE_DATE_ARRAY,
+  timeArrayFunctions,
+} from '../../engine/function/time/time-array-functions.ts';
+import {
+  EXTRACT,
+  timeConversionFunctions,
+  timeTextFunctions,
+} from '../../engine/function/time/time-conversion-functions.ts';
+import {
+  timeBucketFunctions,
+  timeShiftFunctions,
+} from '../../engine/function/time/time-shift-functions.ts';
+import { errorFunctions, truthFunctions } from '../../engine/function/truth-functions.ts';
+import type { WindowFunction } from '../../engine/operator/window-frame.ts';
 import { findWindowFunction, windowFunctionNames } from '../../engine/operator/window-functions.ts';
 import {
   SPECIAL_CALLS,

@@ -3,13 +3,12 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { RE2JS } from 're2js';
 import { decodeWtf8, encodeWtf8 } from '../../engine/column/wtf8.ts';
-import { byteProgramOf } from '../../engine/function/regex/byte-program.ts';
+import { byteProgramOf, runeProgramOf } from '../../engine/function/regex/byte-program.ts';
 import {
   GroupFinder,
   type GroupFinderLimits,
   REGEX_GROUP_BYTES_MAX,
-} from '../../engine/function/regex/group-finder.ts';
-import { runeProgramOf } from '../../engine/function/regex/rune-program.ts';
+} from '../../engine/function/regex/text-matcher.ts';
 import { budgetOf } from '../support/budget.ts';
 import { pattern, text } from '../support/random-patterns.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { NORMALIZED_MARKS_MAX } from '../../engine/function/text/normal-form.ts';
+import { NORMALIZED_MARKS_MAX } from '../../engine/function/text/letter-functions.ts';
 import { WorkBudget } from '../../engine/function/work-meter.ts';
 import { call } from './call.ts';
 

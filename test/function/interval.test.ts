@@ -5,11 +5,12 @@ import type { Interval } from '../../engine/column/value.ts';
 import { compareValues } from '../../engine/function/comparison.ts';
 import {
   compareIntervals,
+  formatInterval,
   intervalOf,
   justifyInterval,
+  parseInterval,
   totalUs,
 } from '../../engine/function/time/interval.ts';
-import { formatInterval, parseInterval } from '../../engine/function/time/interval-text.ts';
 import { formatDate, parseDatetime } from '../../engine/function/time/timestamp-text.ts';
 import { call, callAs } from './call.ts';
 

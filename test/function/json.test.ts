@@ -5,7 +5,7 @@ import { must } from '../../engine/assert.ts';
 import { JsonNested } from '../../engine/column/json-nested.ts';
 import { BOOL, JSON_TYPE } from '../../engine/column/type.ts';
 import type { SqlValue } from '../../engine/column/value.ts';
-import { JSON_VALUE_DEPTH_MAX } from '../../engine/function/json/json-normal-form.ts';
+import { JSON_VALUE_DEPTH_MAX } from '../../engine/function/json/json-value.ts';
 import { call, callAs, overloadOf } from './call.ts';
 import { jsonNested } from './nested.ts';
 

@@ -1,4 +1,4 @@
-import type { JsonWriter } from '../../engine/column/json-writer.ts';
+import type { JsonWriter } from '../../engine/column/json-buffer.ts';
 import type { Nested, SqlValue } from '../../engine/column/value.ts';
 
 type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };

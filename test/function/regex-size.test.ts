@@ -3,11 +3,11 @@ import { test } from 'node:test';
 import {
   CLASS_STEPS,
   COMPILE_STEPS,
+  compileRegex,
   compileStepsOf,
   FOLDED_RANGE_STEPS,
   instructionsOf,
-} from '../../engine/function/text/regex-size.ts';
-import { compileRegex } from '../../engine/function/text/regular-expression.ts';
+} from '../../engine/function/text/regular-expression.ts';
 import { WorkBudget } from '../../engine/function/work-meter.ts';
 import {
   FOLDING_STEPS_MAX,

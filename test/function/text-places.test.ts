@@ -6,7 +6,7 @@ import {
   indexOfText,
   placesOf,
   splitText,
-} from '../../engine/function/text/text-places.ts';
+} from '../../engine/function/text/text-units.ts';
 import { StepCounter, totalOf } from '../hostile/step-counter.ts';
 import { call as callFunction } from './call.ts';
 

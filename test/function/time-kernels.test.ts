@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { constantVector, numberVector } from '../../engine/column/vector.ts';
-import { truncateKernel } from '../../engine/function/time/time-kernels.ts';
+import { truncateKernel } from '../../engine/function/time/time-truncation.ts';
 
 const UNITS: readonly (readonly [string, number])[] = [
   ['SECOND', 1e6],

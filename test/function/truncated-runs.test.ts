@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { AscendingNumbers } from '../../engine/column/ascending-numbers.ts';
+import { AscendingNumbers } from '../../engine/column/number-vectors.ts';
 import { IntegerCoding, PackedNumbers } from '../../engine/column/packed-numbers.ts';
 import { numberVector } from '../../engine/column/vector.ts';
-import { truncateInRuns } from '../../engine/function/time/truncated-runs.ts';
+import { truncateInRuns } from '../../engine/function/time/time-truncation.ts';
 
 const truncated = (values: Iterable<number>, length: number): number[] =>
   Array.from(values, (value) => Math.floor(value / length) * length);

@@ -14,7 +14,7 @@ import zlib, {
 import fc from 'fast-check';
 import { compress } from 'snappyjs';
 import { WIDE_BROTLI } from '../../bench/workload/hostile-packings.ts';
-import { NO_TENANT } from '../../engine/pool/tenant-sets.ts';
+import { NO_TENANT } from '../../engine/pool/fair-queue.ts';
 import { BODY_BYTES_MAX } from '../../ingest/limits.ts';
 import { BodyReader } from '../../src/http/body.ts';
 import { RECEIVERS } from '../src/doors/receivers.ts';

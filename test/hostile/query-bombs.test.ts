@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { doubled, ENDLESS, rows, STOPPED } from '../../bench/workload/query-bombs.ts';
-import type { SegmentCatalog } from '../../engine/column/snapshot.ts';
+import type { SegmentCatalog } from '../../engine/column/segment.ts';
 import { Engine, type QueryAnswer } from '../../engine/engine.ts';
 import { QueryError } from '../../engine/query-error.ts';
 import { fuzzSeed } from '../fuzz/seed.ts';

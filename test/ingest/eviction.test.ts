@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { noteLeaving, noteUse } from '../../engine/column/block-uses.ts';
 import {
   ABSENT,
   BLOCK_NUMBERS,
   GAUGE_EVICTED,
   KIB,
   newMemoryGauge,
+  noteLeaving,
+  noteUse,
   RESIDENT,
 } from '../../engine/column/segment-backing.ts';
 import { type BlockHolder, chooseLeaving, measureLeaving } from '../../ingest/eviction.ts';

@@ -5,11 +5,11 @@ import { OpenSegment } from '../../engine/column/open-segment.ts';
 import { type PackedBlock, packImage } from '../../engine/column/packed-image.ts';
 import { sealSegment } from '../../engine/column/seal.ts';
 import {
+  readFooter,
   type SealedColumnName,
   sealedColumnsOf,
   sealedSlicesOf,
-} from '../../engine/column/sealed-columns.ts';
-import { readFooter } from '../../engine/column/sealed-layout.ts';
+} from '../../engine/column/sealed-layout.ts';
 import { BLOCK_NUMBERS, blocksWith } from '../../engine/column/segment-backing.ts';
 import {
   decodeSegmentEnvelope,

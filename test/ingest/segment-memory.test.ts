@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { packImage } from '../../engine/column/packed-image.ts';
 import { sealSegment } from '../../engine/column/seal.ts';
-import { sealedSlicesOf } from '../../engine/column/sealed-columns.ts';
-import { readFooter } from '../../engine/column/sealed-layout.ts';
+import { readFooter, sealedSlicesOf } from '../../engine/column/sealed-layout.ts';
 import type { AnyContent, SealedSegmentHandle } from '../../engine/column/segment.ts';
 import {
   ABSENT,

@@ -1,6 +1,5 @@
 import { must } from '../../engine/assert.ts';
-import type { SegmentHandle } from '../../engine/column/segment.ts';
-import type { SegmentCatalog } from '../../engine/column/snapshot.ts';
+import type { SegmentCatalog, SegmentHandle } from '../../engine/column/segment.ts';
 import { Engine } from '../../engine/engine.ts';
 import type { QueryExplanation } from '../../engine/plan/explanation.ts';
 import type { Reach } from '../../engine/plan/reach.ts';

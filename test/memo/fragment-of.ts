@@ -1,9 +1,9 @@
 import { type Fragment, fragmentOf } from '../../engine/memo/fragment.ts';
-import { bindQuery } from '../../engine/plan/bind-query.ts';
 import { optimize } from '../../engine/plan/optimize/optimize.ts';
 import { physicalPlanOf, scansOf } from '../../engine/plan/physical-plan.ts';
+import { bindQuery } from '../../engine/plan/prepared-query.ts';
 import { EVERYTHING } from '../../engine/plan/reach.ts';
-import { parseQuery } from '../../engine/sql/parser.ts';
+import { parseQuery } from '../../engine/sql/query-parser.ts';
 
 const sources = [{ name: 'logs', projectPath: ['project'] }];
 

@@ -3,14 +3,15 @@ import { test } from 'node:test';
 import { OpenSegment } from '../../engine/column/open-segment.ts';
 import { sealSegment } from '../../engine/column/seal.ts';
 import { Engine } from '../../engine/engine.ts';
+import { PACKED_MEMORY_MIN } from '../../engine/memo/memo-runs.ts';
 import {
-  PACKED_MEMORY_MIN,
   PACKED_STATE_BYTES_MAX,
   PACKED_STATES_MAX,
-} from '../../engine/memo/limits.ts';
-import { StatePacker, StateShelf } from '../../engine/memo/packed-states.ts';
+  StatePacker,
+  StateShelf,
+} from '../../engine/memo/partial-memo.ts';
 import type { AggregatePartial } from '../../engine/operator/aggregate.ts';
-import type { RunStats } from '../../engine/pool/run-stats.ts';
+import type { RunStats } from '../../engine/pool/pool-stats.ts';
 import { batchOf, type TestEvent } from '../column/batch-of.ts';
 import { sealedHandle } from './sealed-handle.ts';
 

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { must } from '../../engine/assert.ts';
 import type { SegmentContent } from '../../engine/column/segment.ts';
-import { PartialMemo } from '../../engine/memo/partial-memo.ts';
-import type { RememberedPartial } from '../../engine/memo/remembered-partial.ts';
+import { PartialMemo, type RememberedPartial } from '../../engine/memo/partial-memo.ts';
 import { fragmentOfText } from './fragment-of.ts';
 
 const FRAGMENT = must(fragmentOfText('SELECT COUNT(*) FROM logs'));

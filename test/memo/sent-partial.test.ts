@@ -3,10 +3,12 @@ import { after, test } from 'node:test';
 import { OpenSegment } from '../../engine/column/open-segment.ts';
 import { Engine } from '../../engine/engine.ts';
 import { INLINE_PARTIALS_BYTES_MAX } from '../../engine/limits.ts';
-import { type PiecesResult, packLargeOf, partialsOf } from '../../engine/memo/run-pieces.ts';
 import {
+  type PiecesResult,
   packedBuffersOf,
   packLarge,
+  packLargeOf,
+  partialsOf,
   unpacked,
   unpackedWithin,
 } from '../../engine/memo/sent-partial.ts';

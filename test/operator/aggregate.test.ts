@@ -10,7 +10,7 @@ import { DYNAMIC, FLOAT64, INT64 } from '../../engine/column/type.ts';
 import type { SqlValue } from '../../engine/column/value.ts';
 import type { AggregateOptions } from '../../engine/operator/aggregate.ts';
 import { AggregateSink, GROUP_ORDER } from '../../engine/operator/aggregate.ts';
-import { TopSink } from '../../engine/operator/top.ts';
+import { TopSink } from '../../engine/operator/sort.ts';
 import { QueryError } from '../../engine/query-error.ts';
 import { chunkOf, column, divisions, emittedRows, type Row, RowSink, rowsOf } from './harness.ts';
 

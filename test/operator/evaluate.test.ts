@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { Chunk } from '../../engine/column/chunk.ts';
-import { VectorChunk } from '../../engine/column/chunk.ts';
-import type { SqlType } from '../../engine/column/type.ts';
+import { type Chunk, VectorChunk } from '../../engine/column/chunk.ts';
 import {
   arrayOf,
   BOOL,
@@ -12,21 +10,23 @@ import {
   INT64,
   NULL_TYPE,
   NUMBER,
+  type SqlType,
   STRING,
   TIMESTAMP,
 } from '../../engine/column/type.ts';
 import type { Nested, SqlValue } from '../../engine/column/value.ts';
-import type { NestedSource, Vector } from '../../engine/column/vector.ts';
 import {
   constantVector,
   dictionaryVector,
+  type NestedSource,
+  type Vector,
   valueAt,
   valueVector,
 } from '../../engine/column/vector.ts';
 import { findScalarFunction, scalarFunctionNames } from '../../engine/function/registry.ts';
+import { boundOverload } from '../../engine/plan/call-facts.ts';
 import { compileExpression, evaluateConstant } from '../../engine/plan/evaluate.ts';
-import { ByteSearch } from '../../engine/plan/evaluator/byte-search.ts';
-import { boundOverload } from '../../engine/plan/evaluator/overload.ts';
+import { ByteSearch } from '../../engine/plan/evaluator/text-search.ts';
 import type { Expression } from '../../engine/plan/expression.ts';
 import { QueryError } from '../../engine/query-error.ts';
 import { BlockDictionary, booleans, numbers, strings, valueDictionary } from './harness.ts';

@@ -3,9 +3,7 @@ import { test } from 'node:test';
 import type { ColumnSource, VectorFunction } from '../../engine/column/chunk.ts';
 import { LazyChunk } from '../../engine/column/chunk.ts';
 import { constantVector, valueAt } from '../../engine/column/vector.ts';
-import { FilterOperator } from '../../engine/operator/filter.ts';
-import { LimitOperator } from '../../engine/operator/limit.ts';
-import { ProjectOperator } from '../../engine/operator/project.ts';
+import { FilterOperator, LimitOperator, ProjectOperator } from '../../engine/operator/row-wise.ts';
 import type { Sink } from '../../engine/operator/sink.ts';
 import { booleans, chunkOf, column, expectRows, numbers, RowSink } from './harness.ts';
 

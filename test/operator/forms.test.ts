@@ -5,10 +5,10 @@ import { VectorChunk } from '../../engine/column/chunk.ts';
 import type { SqlType } from '../../engine/column/type.ts';
 import { BOOL, FLOAT64, STRING } from '../../engine/column/type.ts';
 import type { SqlValue } from '../../engine/column/value.ts';
-import type { Vector } from '../../engine/column/vector.ts';
 import {
   constantVector,
   dictionaryVector,
+  type Vector,
   valueAt,
   valueVector,
 } from '../../engine/column/vector.ts';

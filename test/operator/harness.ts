@@ -1,16 +1,17 @@
 import assert from 'node:assert/strict';
-import type { Chunk, VectorFunction } from '../../engine/column/chunk.ts';
-import { VectorChunk } from '../../engine/column/chunk.ts';
-import type { ByteRange } from '../../engine/column/slot-store.ts';
+import { type Chunk, VectorChunk, type VectorFunction } from '../../engine/column/chunk.ts';
+import type { ByteRange } from '../../engine/column/skeleton.ts';
 import type { SqlValue } from '../../engine/column/value.ts';
-import type { Dictionary, StringBlock, Vector } from '../../engine/column/vector.ts';
 import {
   booleanVector,
+  type Dictionary,
   dictionaryVector,
   FALSE,
   numberVector,
+  type StringBlock,
   TRUE,
   UNKNOWN,
+  type Vector,
   valueAt,
   valueVector,
 } from '../../engine/column/vector.ts';

@@ -4,11 +4,8 @@ import * as fc from 'fast-check';
 import type { Chunk, VectorFunction } from '../../engine/column/chunk.ts';
 import type { SqlValue } from '../../engine/column/value.ts';
 import { valueAt } from '../../engine/column/vector.ts';
-import { CollectSink } from '../../engine/operator/collect.ts';
-import type { JoinOptions } from '../../engine/operator/join.ts';
-import { JoinOperator } from '../../engine/operator/join.ts';
-import { JoinTable } from '../../engine/operator/join-table.ts';
-import type { Sink } from '../../engine/operator/sink.ts';
+import { JoinOperator, type JoinOptions, JoinTable } from '../../engine/operator/join.ts';
+import { CollectSink, type Sink } from '../../engine/operator/sink.ts';
 import { QueryError } from '../../engine/query-error.ts';
 import { booleans, chunkOf, column, divisions, expectRows, type Row, RowSink } from './harness.ts';
 

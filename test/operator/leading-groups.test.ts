@@ -12,7 +12,7 @@ import {
   GROUP_ORDER,
 } from '../../engine/operator/aggregate.ts';
 import { type LeadingBounds, LeadingGroups } from '../../engine/operator/leading-groups.ts';
-import { TopSink } from '../../engine/operator/top.ts';
+import { TopSink } from '../../engine/operator/sort.ts';
 import { assertCovered } from '../support/covered-property.ts';
 import { chunkOf, column, divisions, emittedRows, type Row } from './harness.ts';
 

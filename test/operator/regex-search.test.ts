@@ -7,9 +7,11 @@ import type { TextMatcher } from '../../engine/function/regex/text-matcher.ts';
 import { compileLike } from '../../engine/function/text/like.ts';
 import { compileRegex } from '../../engine/function/text/regular-expression.ts';
 import { REGEX_TEST_STEPS_MAX } from '../../engine/limits.ts';
-import { PiecesSearch } from '../../engine/plan/evaluator/pieces-search.ts';
-import { RegexSearch } from '../../engine/plan/evaluator/regex-search.ts';
-import type { TextSearch } from '../../engine/plan/evaluator/text-search.ts';
+import {
+  PiecesSearch,
+  RegexSearch,
+  type TextSearch,
+} from '../../engine/plan/evaluator/text-search.ts';
 
 function blockOf(texts: readonly string[]): StringBlock {
   const encoded = texts.map((text) => Buffer.from(encodeWtf8(text)));

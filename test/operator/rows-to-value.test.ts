@@ -1,7 +1,7 @@
 import { deepEqual, equal, throws } from 'node:assert/strict';
 import { test } from 'node:test';
 import { valueAt } from '../../engine/column/vector.ts';
-import { LimitPerOperator } from '../../engine/operator/limit-per.ts';
+import { LimitPerOperator } from '../../engine/operator/row-wise.ts';
 import {
   AnyRows,
   ArrayRows,

@@ -4,15 +4,15 @@ import fc from 'fast-check';
 import { rangesOfRows } from '../../engine/column/row-ranges.ts';
 import type { NeededText, RowRun, Segment } from '../../engine/column/segment.ts';
 import { numberVector, valueVector } from '../../engine/column/vector.ts';
-import type { ScanOptions } from '../../engine/operator/scan.ts';
 import {
   countScannedRows,
   INSIDE_ROWS_MIN,
   newScanCounters,
+  type ScanOptions,
   scanSegments,
 } from '../../engine/operator/scan.ts';
 import type { Sink } from '../../engine/operator/sink.ts';
-import { TopSink } from '../../engine/operator/top.ts';
+import { TopSink } from '../../engine/operator/sort.ts';
 import { QueryError } from '../../engine/query-error.ts';
 import { column, emittedRows, RowSink } from './harness.ts';
 

@@ -2,11 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import type { SqlValue } from '../../engine/column/value.ts';
-import { compareByKey } from '../../engine/function/order-direction.ts';
+import { compareByKey } from '../../engine/function/comparison.ts';
 import type { Sink } from '../../engine/operator/sink.ts';
-import { SortSink } from '../../engine/operator/sort.ts';
-import type { OrderKey } from '../../engine/operator/sort-order.ts';
-import { TopSink } from '../../engine/operator/top.ts';
+import { type OrderKey, SortSink, TopSink } from '../../engine/operator/sort.ts';
 import { QueryError } from '../../engine/query-error.ts';
 import { chunkOf, column, emittedRows, expectRows, type Row, RowSink } from './harness.ts';
 

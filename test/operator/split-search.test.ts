@@ -2,7 +2,7 @@ import { deepEqual, equal, ok } from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { RE2JS } from 're2js';
-import { CodedTruths } from '../../engine/column/coded-truths.ts';
+import { CodedTruths } from '../../engine/column/number-vectors.ts';
 import { OpenSegment } from '../../engine/column/open-segment.ts';
 import { sealSegment } from '../../engine/column/seal.ts';
 import { SealedSegmentReader } from '../../engine/column/sealed-segment.ts';
@@ -13,12 +13,11 @@ import {
   UNKNOWN,
   valueAt,
 } from '../../engine/column/vector.ts';
+import { LONE_SURROGATE } from '../../engine/column/wtf8.ts';
 import { ByteDfa } from '../../engine/function/regex/byte-dfa.ts';
-import { byteProgramOf } from '../../engine/function/regex/byte-program.ts';
-import { runeProgramOf } from '../../engine/function/regex/rune-program.ts';
+import { byteProgramOf, runeProgramOf } from '../../engine/function/regex/byte-program.ts';
 import type { TextMatcher } from '../../engine/function/regex/text-matcher.ts';
-import { literalMatcher } from '../../engine/function/text/literal-matcher.ts';
-import { compileRegex, LONE_SURROGATE } from '../../engine/function/text/regular-expression.ts';
+import { compileRegex, literalMatcher } from '../../engine/function/text/regular-expression.ts';
 import { SplitSearch } from '../../engine/plan/evaluator/split-search.ts';
 import { anyUrls } from '../column/any-url.ts';
 import { batchOf } from '../column/batch-of.ts';

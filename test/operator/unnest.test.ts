@@ -3,8 +3,13 @@ import { test } from 'node:test';
 import type { VectorFunction } from '../../engine/column/chunk.ts';
 import { VectorChunk } from '../../engine/column/chunk.ts';
 import type { Nested, SqlValue } from '../../engine/column/value.ts';
-import type { NestedSource, Vector } from '../../engine/column/vector.ts';
-import { constantVector, valueAt, valueVector } from '../../engine/column/vector.ts';
+import {
+  constantVector,
+  type NestedSource,
+  type Vector,
+  valueAt,
+  valueVector,
+} from '../../engine/column/vector.ts';
 import type { Sink } from '../../engine/operator/sink.ts';
 import type { UnnestOptions } from '../../engine/operator/unnest.ts';
 import { UnnestOperator } from '../../engine/operator/unnest.ts';

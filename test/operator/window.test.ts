@@ -5,9 +5,9 @@ import { NO_MODIFIERS } from '../../engine/aggregate/aggregate-function.ts';
 import { aggregateFunctionNames, findAggregateFunction } from '../../engine/aggregate/registry.ts';
 import { INT64, STRING } from '../../engine/column/type.ts';
 import type { SqlValue } from '../../engine/column/value.ts';
-import { compareByKey } from '../../engine/function/order-direction.ts';
+import { compareByKey } from '../../engine/function/comparison.ts';
 import type { Sink } from '../../engine/operator/sink.ts';
-import type { OrderKey } from '../../engine/operator/sort-order.ts';
+import type { OrderKey } from '../../engine/operator/sort.ts';
 import {
   type WindowCallOptions,
   type WindowOptions,

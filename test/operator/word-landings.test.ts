@@ -5,9 +5,8 @@ import { RE2JS } from 're2js';
 import { must } from '../../engine/assert.ts';
 import type { SplitBlock } from '../../engine/column/vector.ts';
 import { ByteDfa } from '../../engine/function/regex/byte-dfa.ts';
-import { byteProgramOf } from '../../engine/function/regex/byte-program.ts';
-import { runeProgramOf } from '../../engine/function/regex/rune-program.ts';
-import { WordLandings } from '../../engine/plan/evaluator/word-landings.ts';
+import { byteProgramOf, runeProgramOf } from '../../engine/function/regex/byte-program.ts';
+import { WordLandings } from '../../engine/plan/evaluator/split-verdicts.ts';
 
 function dfaOf(pattern: string): ByteDfa {
   return new ByteDfa(must(byteProgramOf(must(runeProgramOf(RE2JS.compile(pattern))))));

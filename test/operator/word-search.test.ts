@@ -1,10 +1,10 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { SoughtText } from '../../engine/column/sought-text.ts';
 import { splitStringsWith } from '../../engine/column/split-index.ts';
+import { SoughtText } from '../../engine/column/text-signature.ts';
 import { constantVector, TRUE, UNKNOWN, valueAt } from '../../engine/column/vector.ts';
-import { ByteSearch } from '../../engine/plan/evaluator/byte-search.ts';
+import { ByteSearch } from '../../engine/plan/evaluator/text-search.ts';
 import { WordSearch } from '../../engine/plan/evaluator/word-search.ts';
 import { anyUrls } from '../column/any-url.ts';
 import { type SplitColumn, splitColumn } from '../column/split-column.ts';

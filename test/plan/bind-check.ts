@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { BOOL, INT64, STRING, TIMESTAMP, typeName } from '../../engine/column/type.ts';
-import { bindQuery } from '../../engine/plan/bind-query.ts';
 import type { BindEnvironment } from '../../engine/plan/binder/binding.ts';
 import type { BoundQuery, LogicalPlan } from '../../engine/plan/logical-plan.ts';
 import { planText } from '../../engine/plan/plan-text.ts';
+import { bindQuery } from '../../engine/plan/prepared-query.ts';
 import { QueryError } from '../../engine/query-error.ts';
-import { parseQuery } from '../../engine/sql/parser.ts';
+import { parseQuery } from '../../engine/sql/query-parser.ts';
 
 const ENVIRONMENT = {
   sources: [

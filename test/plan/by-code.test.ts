@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CodedNumbers } from '../../engine/column/coded-numbers.ts';
+import { CodedNumbers } from '../../engine/column/number-vectors.ts';
 import { IntegerCoding, PackedNumbers } from '../../engine/column/packed-numbers.ts';
 import { INT64 } from '../../engine/column/type.ts';
 import { constantVector, type Vector, valueAt } from '../../engine/column/vector.ts';
+import { boundOverload } from '../../engine/plan/call-facts.ts';
 import { liftOverVectors } from '../../engine/plan/evaluator/lift.ts';
-import { boundOverload } from '../../engine/plan/evaluator/overload.ts';
 
 /** Integers 0 to 4, of which only those given are there. */
 function packed(codes: readonly number[]): PackedNumbers {

@@ -1,9 +1,8 @@
 import { test } from 'node:test';
 import { typeName } from '../../engine/column/type.ts';
-import type { LogicalPlan } from '../../engine/plan/logical-plan.ts';
+import { expressionsOf, type LogicalPlan, plansWithin } from '../../engine/plan/logical-plan.ts';
 import { canFail } from '../../engine/plan/optimize/can-fail.ts';
 import { foldPlan } from '../../engine/plan/optimize/fold.ts';
-import { expressionsOf, plansWithin } from '../../engine/plan/optimize/plan-walk.ts';
 import { prepareQuery } from '../../engine/plan/prepared-query.ts';
 import { QueryError } from '../../engine/query-error.ts';
 import { checkCases } from '../random-sql/check-cases.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { VectorChunk } from '../../engine/column/chunk.ts';
-import { CodedTruths } from '../../engine/column/coded-truths.ts';
+import { CodedTruths } from '../../engine/column/number-vectors.ts';
 import { IntegerCoding, PackedNumbers } from '../../engine/column/packed-numbers.ts';
 import {
   booleanVector,
@@ -12,7 +12,7 @@ import {
   type Vector,
   valueAt,
 } from '../../engine/column/vector.ts';
-import { numberChoiceOf } from '../../engine/plan/evaluator/constant-choice.ts';
+import { numberChoiceOf } from '../../engine/plan/evaluate.ts';
 
 const CHOICE = { then: 1.5, otherwise: -2 };
 

@@ -30,11 +30,11 @@ const OTHER_WORDS: readonly (readonly [subject: RegExp, words: readonly string[]
 
 /** Words in arrays that are none: kinds of joins, the modifiers of `*`, facts of an explanation. */
 const OTHER_ARRAYS: ReadonlySet<string> = new Set([
-  "engine/sql/table-parser.ts 'left'",
-  "engine/sql/table-parser.ts 'right'",
-  "engine/plan/optimize/sink-unnests.ts 'left'",
-  "engine/plan/optimize/sink-unnests.ts 'right'",
-  "engine/sql/select-parser.ts 'replace'",
+  "engine/sql/query-parser.ts 'left'",
+  "engine/sql/query-parser.ts 'right'",
+  "engine/plan/optimize/push-filters.ts 'left'",
+  "engine/plan/optimize/push-filters.ts 'right'",
+  "engine/sql/query-parser.ts 'replace'",
   "engine/plan/explanation.ts 'floor'",
 ]);
 

@@ -1,8 +1,6 @@
 import { must } from '../../engine/assert.ts';
-import type { QueryExplanation } from '../../engine/plan/explanation.ts';
-import { explainQuery } from '../../engine/plan/explanation.ts';
-import { WIDTH_MAX } from '../../engine/plan/explanation-text.ts';
-import { treeLines } from '../../engine/plan/plan-tree.ts';
+import { explainQuery, type QueryExplanation, WIDTH_MAX } from '../../engine/plan/explanation.ts';
+import { treeLines } from '../../engine/plan/plan-text.ts';
 import { type PreparedQuery, prepareQuery } from '../../engine/plan/prepared-query.ts';
 import { BUILT_IN_SOURCES } from '../../ingest/source.ts';
 import { type Catalogue, loadCatalogue } from '../../src/definition/catalogue.ts';

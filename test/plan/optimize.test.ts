@@ -4,12 +4,12 @@ import type { SqlType } from '../../engine/column/type.ts';
 import { INT64, STRING, TIMESTAMP } from '../../engine/column/type.ts';
 import type { SqlValue } from '../../engine/column/value.ts';
 import { FOLDING_STEPS_MAX } from '../../engine/limits.ts';
-import { bindQuery } from '../../engine/plan/bind-query.ts';
-import { CONSTANT_RELATION_STEPS } from '../../engine/plan/optimize/constant-relations.ts';
+import { CONSTANT_RELATION_STEPS } from '../../engine/plan/optimize/fold.ts';
 import { optimize, optimizeInPieces, PASSES } from '../../engine/plan/optimize/optimize.ts';
 import { planText } from '../../engine/plan/plan-text.ts';
+import { bindQuery } from '../../engine/plan/prepared-query.ts';
 import { QueryError, type Span } from '../../engine/query-error.ts';
-import { parseQuery } from '../../engine/sql/parser.ts';
+import { parseQuery } from '../../engine/sql/query-parser.ts';
 import { BUILT_IN_SOURCES } from '../../ingest/source.ts';
 import { readText } from '../support/source-files.ts';
 

@@ -1,9 +1,9 @@
-import type { SourceSchema } from '../../engine/column/snapshot.ts';
-import { bindQuery } from '../../engine/plan/bind-query.ts';
+import type { SourceSchema } from '../../engine/column/segment.ts';
 import { optimize } from '../../engine/plan/optimize/optimize.ts';
 import { type PhysicalPlan, physicalPlanOf } from '../../engine/plan/physical-plan.ts';
+import { bindQuery } from '../../engine/plan/prepared-query.ts';
 import { EVERYTHING } from '../../engine/plan/reach.ts';
-import { parseQuery } from '../../engine/sql/parser.ts';
+import { parseQuery } from '../../engine/sql/query-parser.ts';
 import { BUILT_IN_SOURCES } from '../../ingest/source.ts';
 
 /** How a text without parameters is run. */

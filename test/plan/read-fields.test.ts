@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { type Chunk, VectorChunk, type VectorFunction } from '../../engine/column/chunk.ts';
 import { DYNAMIC } from '../../engine/column/type.ts';
 import { constantVector } from '../../engine/column/vector.ts';
-import { ReadFields } from '../../engine/plan/evaluator/read-fields.ts';
+import { ReadFields } from '../../engine/plan/evaluate.ts';
 import type { Expression } from '../../engine/plan/expression.ts';
 
 type Field = Extract<Expression, { op: 'dynamic-field' }>;

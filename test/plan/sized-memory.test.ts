@@ -1,6 +1,6 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { test } from 'node:test';
-import { SizedMemory } from '../../engine/plan/sized-memory.ts';
+import { SizedMemory } from '../../engine/plan/prepared-plan.ts';
 
 test('what came first leaves first, unless it was asked for meanwhile', () => {
   const memory = new SizedMemory<string, number>(10);

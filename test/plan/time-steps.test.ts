@@ -9,13 +9,13 @@ import {
   STRING,
   TIMESTAMP,
 } from '../../engine/column/type.ts';
-import { bindQuery } from '../../engine/plan/bind-query.ts';
 import { evaluateConstant } from '../../engine/plan/evaluate.ts';
 import type { Expression } from '../../engine/plan/expression.ts';
 import { optimize } from '../../engine/plan/optimize/optimize.ts';
-import { timeStepsOf } from '../../engine/plan/optimize/time-steps.ts';
+import { timeStepsOf } from '../../engine/plan/optimize/scan-scope.ts';
 import { planText } from '../../engine/plan/plan-text.ts';
-import { parseQuery } from '../../engine/sql/parser.ts';
+import { bindQuery } from '../../engine/plan/prepared-query.ts';
+import { parseQuery } from '../../engine/sql/query-parser.ts';
 
 const DAY_US = 86_400_000_000;
 

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { SqlValue } from '../../engine/column/value.ts';
 import { dictionaryVector, valueAt } from '../../engine/column/vector.ts';
-import { BooleanMemo } from '../../engine/plan/evaluator/boolean-memo.ts';
-import { ValueMemo } from '../../engine/plan/evaluator/value-memo.ts';
+import { BooleanMemo, ValueMemo } from '../../engine/plan/evaluator/value-memo.ts';
 import { QueryError, RunStoppedError } from '../../engine/query-error.ts';
 
 const DICTIONARY = { size: 1, value: () => 'a', isDistinct: true };

@@ -1,7 +1,7 @@
 import { equal } from 'node:assert/strict';
 import { test } from 'node:test';
 import { RETRY_AFTER_S_MAX } from '../../engine/limits.ts';
-import { DrainRate } from '../../engine/pool/drain-rate.ts';
+import { DrainRate } from '../../engine/pool/fair-queue.ts';
 
 /** Always some there, ten leave a second, for a minute. */
 function steady(): DrainRate {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { HeldMemory } from '../../engine/pool/held-memory.ts';
+import { HeldMemory } from '../../engine/pool/heap-guard.ts';
 
 const KIB = 1024;
 

@@ -2,7 +2,7 @@ import { deepEqual, equal, ok } from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { TURN_MS_MIN } from '../../engine/limits.ts';
-import type { Job } from '../../engine/pool/job.ts';
+import type { Job } from '../../engine/pool/task.ts';
 import {
   PARKING_LOOK_MS,
   STARVED_MS_MAX,

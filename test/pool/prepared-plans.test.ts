@@ -5,9 +5,9 @@ import { must } from '../../engine/assert.ts';
 import { collectGarbage } from '../../engine/column/garbage.ts';
 import { optimize } from '../../engine/plan/optimize/optimize.ts';
 import { type PhysicalPlan, physicalPlanOf } from '../../engine/plan/physical-plan.ts';
+import { PREPARED_PLANS_MAX, PreparedPlans } from '../../engine/plan/prepared-plan.ts';
 import { prepareQuery } from '../../engine/plan/prepared-query.ts';
 import { EVERYTHING } from '../../engine/plan/reach.ts';
-import { PREPARED_PLANS_MAX, PreparedPlans } from '../../engine/pool/prepared-plans.ts';
 
 const SOURCES = [{ name: 'logs', projectPath: ['project'] }];
 const NONE_DROPPED = { count: 0, ids: [] };

@@ -1,10 +1,8 @@
 import { equal, rejects } from 'node:assert/strict';
 import { test } from 'node:test';
 import { must } from '../../engine/assert.ts';
-import type { Job } from '../../engine/pool/job.ts';
 import { QueryTasks } from '../../engine/pool/query-tasks.ts';
-import type { QueryTask } from '../../engine/pool/task.ts';
-import { newTaskSignal } from '../../engine/pool/task-signal.ts';
+import { type Job, newTaskSignal, type QueryTask } from '../../engine/pool/task.ts';
 import { noMsByKind } from '../../engine/pool/work-shares.ts';
 import type { ThreadRun } from '../../engine/pool/worker-threads.ts';
 import { QueryError } from '../../engine/query-error.ts';

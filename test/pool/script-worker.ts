@@ -1,5 +1,4 @@
-import type { RowsAnswer, Task, TaskAnswer } from '../../engine/pool/task.ts';
-import { TaskClock } from '../../engine/pool/task-signal.ts';
+import { type RowsAnswer, type Task, type TaskAnswer, TaskClock } from '../../engine/pool/task.ts';
 
 /** What a task of the tests does on its thread, in place of running a plan. */
 export type Script = {

@@ -1,7 +1,7 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { Job, Lane } from '../../engine/pool/job.ts';
+import type { Job, Lane } from '../../engine/pool/task.ts';
 import { TaskScheduler } from '../../engine/pool/task-scheduler.ts';
 
 /** A scheduler, and the jobs it has started. */

@@ -6,7 +6,7 @@ import {
   resumeTask,
   stopTask,
   TaskClock,
-} from '../../engine/pool/task-signal.ts';
+} from '../../engine/pool/task.ts';
 
 test('a task that is to run looks at its signal and not at the clock', () => {
   const clock = new TaskClock(newTaskSignal(), () => {

@@ -5,9 +5,8 @@ import type { Segment, SegmentHandle } from '../../engine/column/segment.ts';
 import { readSegment } from '../../engine/column/segment-reader.ts';
 import { type Coverage, ordersOf } from '../../engine/memo/coverage.ts';
 import type { MemoRuns } from '../../engine/memo/memo-runs.ts';
-import { runPieces } from '../../engine/memo/run-pieces.ts';
+import { runPieces } from '../../engine/memo/sent-partial.ts';
 import { newScanCounters } from '../../engine/operator/scan.ts';
-import { bindQuery } from '../../engine/plan/bind-query.ts';
 import {
   type ExecutionContext,
   executeBeside,
@@ -25,11 +24,12 @@ import {
   physicalPlanOf,
   scansOf,
 } from '../../engine/plan/physical-plan.ts';
+import { bindQuery } from '../../engine/plan/prepared-query.ts';
 import { EVERYTHING } from '../../engine/plan/reach.ts';
 import { RowWriter } from '../../engine/plan/row-writer.ts';
-import { takePieces } from '../../engine/pool/covered-run.ts';
+import { takePieces } from '../../engine/pool/fragment-shares.ts';
 import { QueryError } from '../../engine/query-error.ts';
-import { parseQuery } from '../../engine/sql/parser.ts';
+import { parseQuery } from '../../engine/sql/query-parser.ts';
 import { batchOf, type TestEvent } from '../column/batch-of.ts';
 import type { Answer } from './answer.ts';
 import { OutOfRange } from './failure.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SPILL_FREE_BYTES_MIN, SPILLED_BYTES_MAX } from '../../engine/column/spill-file.ts';
-import { JSON_VALUE_DEPTH_MAX } from '../../engine/function/json/json-normal-form.ts';
+import { JSON_VALUE_DEPTH_MAX } from '../../engine/function/json/json-value.ts';
 import * as engine from '../../engine/limits.ts';
 import * as ingest from '../../ingest/limits.ts';
 import * as service from '../../src/limits.ts';

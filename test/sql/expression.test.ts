@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseQuery } from '../../engine/sql/parser.ts';
+import { parseQuery } from '../../engine/sql/query-parser.ts';
 import { expectRefused } from './refused.ts';
 import { mustSelect, sketchExpression } from './sketch.ts';
 

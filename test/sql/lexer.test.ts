@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Lexer } from '../../engine/sql/lexer.ts';
-import type { Token } from '../../engine/sql/token.ts';
+import { Lexer, type Token } from '../../engine/sql/lexer.ts';
 import { expectRefused } from './refused.ts';
 
 function tokensOf(text: string): Token[] {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Query } from '../../engine/sql/ast.ts';
-import { parseQuery } from '../../engine/sql/parser.ts';
+import { parseQuery } from '../../engine/sql/query-parser.ts';
 import { mustSelect, sketchQuery, sketchTables } from './sketch.ts';
 
 function aliasesOf(query: Query): (string | undefined)[] {

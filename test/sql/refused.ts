@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { QueryError } from '../../engine/query-error.ts';
-import { parseQuery } from '../../engine/sql/parser.ts';
+import { parseQuery } from '../../engine/sql/query-parser.ts';
 
 /** Parses a text that must be refused, and returns the error. */
 export function refusalOf(text: string): QueryError {

@@ -11,7 +11,7 @@ import type {
   TypeName,
   Window,
 } from '../../engine/sql/ast.ts';
-import { parseQuery } from '../../engine/sql/parser.ts';
+import { parseQuery } from '../../engine/sql/query-parser.ts';
 
 /** The parsed expression in prefix form, so that a test shows how operators were grouped. */
 export function sketchExpression(text: string): string {

@@ -1,7 +1,6 @@
 import { deepEqual } from 'node:assert/strict';
 import { must } from '../../engine/assert.ts';
-import type { SegmentHandle } from '../../engine/column/segment.ts';
-import type { SegmentCatalog } from '../../engine/column/snapshot.ts';
+import type { SegmentCatalog, SegmentHandle } from '../../engine/column/segment.ts';
 import { Engine, type RunOptions } from '../../engine/engine.ts';
 import type { PreparedQuery } from '../../engine/plan/prepared-query.ts';
 import { admitEvents, refusalSentences } from '../../ingest/admission.ts';

@@ -7,13 +7,16 @@ import type {
   SealedFooter,
   StringColumnFooter,
 } from '../sealed-layout.ts';
-import type { BlockFooter, Slice, SliceSource } from '../slice.ts';
-import { whenAsked } from '../when-asked.ts';
-import { ExtractBuffer } from './extract-buffer.ts';
-import { ENTRY_ALIGNMENT, type ExtractedPositions, extractPositions } from './positions-extract.ts';
-import { type ExtractedSkeletons, extractSkeletons } from './skeletons-extract.ts';
-import { type Bounds, type ReadSlice, SliceBytes } from './slice-bytes.ts';
-import { ValuesExtract } from './values-extract.ts';
+import { type BlockFooter, type Slice, type SliceSource, whenAsked } from '../slice.ts';
+import { type Bounds, ExtractBuffer, type ReadSlice, SliceBytes } from './slice-bytes.ts';
+import {
+  ENTRY_ALIGNMENT,
+  type ExtractedPositions,
+  type ExtractedSkeletons,
+  extractPositions,
+  extractSkeletons,
+  ValuesExtract,
+} from './values-extract.ts';
 
 /**
  * Bytes in memory from which a segment is worth it that rows of a project are taken out: in a smaller one most columns are

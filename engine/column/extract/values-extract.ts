@@ -1,21 +1,31 @@
 import { inflateRawSync } from 'node:zlib';
 import { assert, must, unreachable } from '../../assert.ts';
-import type { NumbersFooter } from '../number-values.ts';
-import { UUID_BYTES } from '../packed-digits.ts';
-import { firstAtLeast } from '../positions.ts';
-import type { UnsignedArray } from '../slice.ts';
+import { type NumbersFooter, NumberValues, Triples } from '../number-values.ts';
+import { UUID_BYTES } from '../packed-numbers.ts';
+import { bitCount, firstAtLeast, type PositionsFooter } from '../positions.ts';
+import type { SealedFooter } from '../sealed-layout.ts';
+import type { BlockFooter, Slice, UnsignedArray } from '../slice.ts';
+import { Postings } from '../split-encoding.ts';
+import {
+  isHole,
+  isInline,
+  PART_BLOCK_ENTRIES,
+  PartReader,
+  SHAPES_MAX,
+  type SplitFooter,
+  WORD,
+} from '../split-shape.ts';
 import type { PackingFooter, StringsFooter } from '../string-footer.ts';
-import { Triples } from '../triples.ts';
-import type { ExtractBuffer } from './extract-buffer.ts';
+import type { StringBlock } from '../vector.ts';
 import {
   type Bounds,
   distinctOf,
+  type ExtractBuffer,
   joinedTexts,
   less,
   type SliceBytes,
   sumOf,
 } from './slice-bytes.ts';
-import { extractSplit } from './split-extract.ts';
 
 /** Takes the values at some positions out of columns. */
 export class ValuesExtract {
@@ -220,4 +230,262 @@ function entrySizeOf(packing: Extract<PackingFooter, { readonly kind: 'hex' | 'u
 function arrayOf(bytes: Uint8Array, width: 1 | 2 | 4) {
   if (width === 1) return bytes;
   return width === 2 ? new Uint16Array(bytes.buffer) : new Uint32Array(bytes.buffer);
+}
+
+/**
+ * Entries [start, end) of strings taken apart, with the shapes that they have alone. Words stay those of the column; which
+ * entries hold a word is found anew in the parts, which is less to read than the lists of all words.
+ */
+function extractSplit(
+  split: SplitFooter,
+  { start, end }: Bounds,
+  bytes: SliceBytes,
+  buffer: ExtractBuffer,
+): SplitFooter {
+  const copied = (block: BlockFooter): BlockFooter => ({
+    count: block.count,
+    bytes: buffer.add(bytes.bytes(block.bytes)),
+    offsets: buffer.add(bytes.bytes(block.offsets)),
+  });
+  const codes = bytes.bytes(split.shapeCodes, start, end);
+  const met = distinctOf(codes);
+  const shapes = joinedTexts(bytes.texts(split.shapes, met));
+  const shapeOf = new Uint8Array(SHAPES_MAX);
+  for (const [shape, code] of met.entries()) shapeOf[code] = shape;
+  const shapeCodes = codes.map((code) => must(shapeOf[code]));
+  const parts = partsOf(split, { start, end }, bytes);
+  const index = indexOf({ shapes, shapeCodes, parts: parts.parts }, split.words.count);
+  return {
+    ...split,
+    ...headsOf(split, { start, end }, bytes, buffer),
+    shapes: addBlock(shapes, buffer),
+    shapeCodes: buffer.add(shapeCodes),
+    parts: buffer.add(parts.parts),
+    partSizes: buffer.add(parts.partSizes),
+    partStarts: buffer.add(parts.partStarts),
+    words: copied(split.words),
+    wordStarts: buffer.add(index.wordStarts),
+    wordEntries: buffer.add(index.wordEntries),
+    ...(split.wordPlaces && { wordPlaces: buffer.add(bytes.bytes(split.wordPlaces)) }),
+    textEntries: buffer.add(index.textEntries),
+  };
+}
+
+/** The heads that these entries have, and their runs. */
+function headsOf(
+  split: SplitFooter,
+  { start, end }: Bounds,
+  bytes: SliceBytes,
+  buffer: ExtractBuffer,
+): Pick<SplitFooter, 'heads' | 'headStarts' | 'headCodes'> {
+  const first = bytes.firstAtLeast(split.headStarts, start + 1) - 1;
+  const last = bytes.firstAtLeast(split.headStarts, end);
+  const starts = bytes.unsigned32(split.headStarts, first, last);
+  const codes = bytes.unsigned32(split.headCodes, first, last);
+  const met = distinctOf(codes);
+  return {
+    heads: addBlock(joinedTexts(bytes.texts(split.heads, met)), buffer),
+    headStarts: buffer.add(starts.map((entry) => Math.max(0, entry - start))),
+    headCodes: buffer.add(codes.map((code) => firstAtLeast(met, 0, met.length, code))),
+  };
+}
+
+function addBlock({ bytes, offsets }: StringBlock, buffer: ExtractBuffer): BlockFooter {
+  return { count: offsets.length - 1, bytes: buffer.add(bytes), offsets: buffer.add(offsets) };
+}
+
+function partsOf(split: SplitFooter, { start, end }: Bounds, bytes: SliceBytes) {
+  assert(start % PART_BLOCK_ENTRIES === 0, 'it is known where the parts of the first entry begin');
+  const { partSizes: sizes, partSizeWidth: width } = split;
+  const [from, to] = [start / PART_BLOCK_ENTRIES, Math.ceil(end / PART_BLOCK_ENTRIES)];
+  const partSizes = bytes.unsigned(sizes, width, start, end);
+  const partStarts = bytes.unsigned32(split.partStarts, from, to);
+  const first = must(partStarts[0]);
+  return {
+    partSizes,
+    partStarts: less(partStarts, first),
+    parts: bytes.bytes(split.parts, first, first + sumOf(partSizes)),
+  };
+}
+
+/** The entries that hold each word, and those with text that is in no table. */
+function indexOf(
+  strings: {
+    readonly shapes: StringBlock;
+    readonly shapeCodes: Uint8Array;
+    readonly parts: Uint8Array;
+  },
+  wordCount: number,
+) {
+  const { shapes, shapeCodes, parts } = strings;
+  const holes = Array.from({ length: shapes.offsets.length - 1 }, (_, shape) =>
+    shapes.bytes.subarray(shapes.offsets[shape], shapes.offsets[shape + 1]).filter(isHole),
+  );
+  const postings = new Postings();
+  const textEntries: number[] = [];
+  const reader = new PartReader();
+  for (const [entry, shape] of shapeCodes.entries()) {
+    const ofShape = must(holes[shape]);
+    if (ofShape.some(isInline)) textEntries.push(entry);
+    for (const hole of ofShape) {
+      if (hole === WORD) postings.add(reader.count(parts), entry);
+      else reader.skip(hole, parts);
+    }
+  }
+  return { ...postings.lists(wordCount), textEntries: Uint32Array.from(textEntries) };
+}
+
+type SkeletonsFrom = {
+  readonly bytes: SliceBytes;
+  readonly buffer: ExtractBuffer;
+  readonly values: ValuesExtract;
+  readonly rows: Bounds;
+};
+
+export type ExtractedSkeletons = Pick<SealedFooter, 'skeletons' | 'rowSkeletons'>;
+
+/** Those skeletons alone that some rows have, numbered anew: a segment may have thousands, each of some hundred bytes. */
+export function extractSkeletons(
+  { bytes, buffer, values, rows }: SkeletonsFrom,
+  { skeletons, rowSkeletons }: SealedFooter,
+): ExtractedSkeletons {
+  const count = rows.end - rows.start;
+  const all = Int32Array.from({ length: count }, (_, row) => row);
+  const taken = new NumberValues(buffer.source, values.numbers(rowSkeletons, rows));
+  const ofRow = taken.gatherIntegers(all, count);
+  const met = Int32Array.from(new Set(ofRow)).sort();
+  const numberOf = new Map(Array.from(met, (skeleton, number) => [skeleton, number]));
+  const tokens = listBounds(bytes, skeletons.starts, met);
+  const slots = listBounds(bytes, skeletons.slotStarts, met);
+  return {
+    skeletons: {
+      tokens: buffer.add(joined(bytes, skeletons.tokens, tokens, 4)),
+      starts: buffer.add(startsOf(tokens)),
+      slotStarts: buffer.add(startsOf(slots)),
+      slotColumns: buffer.add(joined(bytes, skeletons.slotColumns, slots, 2)),
+      slotOrdinals: values.numbersOf(skeletons.slotOrdinals, slots),
+    },
+    rowSkeletons: numbers(
+      buffer,
+      Uint32Array.from(ofRow, (skeleton) => must(numberOf.get(skeleton))),
+      met.length,
+    ),
+  };
+}
+
+/** Where some of many lists lie, of which `starts` has the first entry of each, and the end. */
+function listBounds(bytes: SliceBytes, starts: Slice, lists: Int32Array): Bounds[] {
+  return Array.from(lists, (list) => {
+    const [start, end] = bytes.pair32(starts, list);
+    return { start, end };
+  });
+}
+
+function startsOf(lists: readonly Bounds[]): Uint32Array {
+  const starts = new Uint32Array(lists.length + 1);
+  for (const [index, { start, end }] of lists.entries()) {
+    starts[index + 1] = must(starts[index]) + end - start;
+  }
+  return starts;
+}
+
+function joined(bytes: SliceBytes, slice: Slice, lists: readonly Bounds[], width: number): Buffer {
+  return Buffer.concat(
+    lists.map(({ start, end }) => bytes.bytes(slice, width * start, width * end)),
+  );
+}
+
+/** Integers below `limit`. */
+function numbers(buffer: ExtractBuffer, values: Uint32Array, limit: number): NumbersFooter {
+  const range = { base: 0, step: 1, min: 0, max: limit - 1 };
+  if (limit === 1) return { ...range, encoding: 'constant', width: 0, slice: null };
+  return { ...range, encoding: 'unsigned', width: 4, slice: buffer.add(values) };
+}
+
+/**
+ * Entries that are packed together, in deflated strings and in the parts of others, begin at multiples of it: so does
+ * what is taken out of a column.
+ */
+export const ENTRY_ALIGNMENT = 64;
+
+/** Where the values of some rows are: in the segment they were taken out of, and among the values taken out. */
+export type ExtractedPositions = { readonly bounds: Bounds; readonly footer: PositionsFooter };
+
+/** `rows` begin at a multiple of ENTRY_ALIGNMENT. Values are taken from such a multiple on: those of the rows may begin behind it. */
+export function extractPositions(
+  from: { readonly bytes: SliceBytes; readonly buffer: ExtractBuffer; readonly rows: Bounds },
+  footer: PositionsFooter,
+): ExtractedPositions {
+  switch (footer.kind) {
+    case 'every-row':
+      return { footer, bounds: from.rows };
+    case 'bitmap':
+      return bitmapOf(from, footer);
+    case 'sparse':
+      return ofSparse(from, footer);
+    case 'offsets':
+      return ofOffsets(
+        from,
+        from.bytes.unsigned32(footer.offsets, from.rows.start, from.rows.end + 1),
+      );
+    default:
+      return unreachable(footer);
+  }
+}
+
+type From = Parameters<typeof extractPositions>[0];
+
+/** What is taken so that the values [first, end) are there: nothing where there are none. */
+function boundsOf(first: number, end: number): Bounds {
+  return { start: first === end ? first : first - (first % ENTRY_ALIGNMENT), end };
+}
+
+function ofOffsets({ buffer }: From, offsets: Uint32Array): ExtractedPositions {
+  const bounds = boundsOf(offsets[0]!, offsets.at(-1)!);
+  const footer = { kind: 'offsets', offsets: buffer.add(less(offsets, bounds.start)) } as const;
+  return { footer, bounds };
+}
+
+function bitmapOf(
+  { bytes, buffer, rows }: From,
+  footer: Extract<PositionsFooter, { readonly kind: 'bitmap' }>,
+): ExtractedPositions {
+  const wordBounds = [rows.start >>> 5, (rows.end >>> 5) + 1] as const;
+  const words = bytes.unsigned32(footer.words, ...wordBounds);
+  const ranks = bytes.unsigned32(footer.ranks, ...wordBounds);
+  const below = words.at(-1)! & ((1 << (rows.end & 31)) - 1);
+  const bounds = boundsOf(ranks[0]!, ranks.at(-1)! + bitCount(below));
+  return { footer: bitmap(buffer, words, less(ranks, bounds.start)), bounds };
+}
+
+/** As a bitmap, which has room for what lies before the first value; where a row has several, as offsets. */
+function ofSparse(
+  from: From,
+  footer: Extract<PositionsFooter, { readonly kind: 'sparse' }>,
+): ExtractedPositions {
+  const { bytes, buffer, rows } = from;
+  const first = bytes.firstAtLeast(footer.rows, rows.start);
+  const end = bytes.firstAtLeast(footer.rows, rows.end);
+  const held = bytes.unsigned32(footer.rows, first, end);
+  const hasSeveral = held.some((row, index) => index > 0 && row === held[index - 1]);
+  if (hasSeveral) return ofOffsets(from, offsetsOf(held, rows, first));
+  const bounds = boundsOf(first, end);
+  const words = new Uint32Array(((rows.end - rows.start) >>> 5) + 1);
+  for (const row of held) words[(row - rows.start) >>> 5]! |= 1 << ((row - rows.start) & 31);
+  const ranks = new Uint32Array(words.length);
+  ranks[0] = first - bounds.start;
+  for (let i = 1; i < words.length; i++) ranks[i] = ranks[i - 1]! + bitCount(words[i - 1]!);
+  return { footer: bitmap(buffer, words, ranks), bounds };
+}
+
+function bitmap(buffer: ExtractBuffer, words: Uint32Array, ranks: Uint32Array): PositionsFooter {
+  return { kind: 'bitmap', words: buffer.add(words), ranks: buffer.add(ranks) };
+}
+
+function offsetsOf(held: Uint32Array, { start, end }: Bounds, first: number): Uint32Array {
+  let position = 0;
+  return Uint32Array.from({ length: end - start + 1 }, (_, index) => {
+    while (position < held.length && held[position]! < start + index) position++;
+    return first + position;
+  });
 }

@@ -1,10 +1,12 @@
 import { BYTES, INT64 } from '../../column/type.ts';
 import { QueryError } from '../../query-error.ts';
-import { scalarFunction, typed } from '../definition.ts';
-import type { FunctionDoc } from '../function-doc.ts';
-import type { ScalarFunction } from '../scalar-function.ts';
-import type { Int64 } from './int64.ts';
-import { canonicalInteger } from './int64.ts';
+import {
+  type FunctionDoc,
+  type ScalarFunction,
+  scalarFunction,
+  typed,
+} from '../scalar-function.ts';
+import { canonicalInteger, type Int64 } from './int64.ts';
 
 /** Operators on the 64 bits of an INT64, in two's complement, and on the bits of BYTES. */
 export const bitFunctions: readonly ScalarFunction[] = [

@@ -3,10 +3,15 @@ import { BOOL, DYNAMIC, FLOAT64, INT64 } from '../../column/type.ts';
 import type { SqlValue } from '../../column/value.ts';
 import { QueryError } from '../../query-error.ts';
 import { compareValues } from '../comparison.ts';
-import { scalarFunction, typed, withAlias } from '../definition.ts';
 import { elementsOf, readerBeside } from '../dynamic.ts';
-import type { FunctionDoc } from '../function-doc.ts';
-import type { ScalarFunction, ScalarOverload } from '../scalar-function.ts';
+import {
+  type FunctionDoc,
+  type ScalarFunction,
+  type ScalarOverload,
+  scalarFunction,
+  typed,
+  withAlias,
+} from '../scalar-function.ts';
 import type { Int64 } from './int64.ts';
 
 /** FLOAT64 in, FLOAT64 out. A finite number has a finite answer, or none, which is an error; an infinity without one gives NaN. */

@@ -1,4 +1,4 @@
-import { UUID_BYTES } from '../../column/packed-digits.ts';
+import { UUID_BYTES } from '../../column/packed-numbers.ts';
 import { ACCEPTED, type ByteDfa, DEAD, GAVE_UP } from './byte-dfa.ts';
 
 /** States of more rows are not kept here: with 256 entries each they would take a cache for themselves. */

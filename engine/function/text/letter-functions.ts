@@ -1,12 +1,15 @@
 import { INT64, STRING } from '../../column/type.ts';
 import { QueryError } from '../../query-error.ts';
-import { scalarFunction, textAndBytes, typed } from '../definition.ts';
 import type { Int64 } from '../number/int64.ts';
-import type { ScalarFunction, ScalarOverload } from '../scalar-function.ts';
+import {
+  type ScalarFunction,
+  type ScalarOverload,
+  scalarFunction,
+  textAndBytes,
+  typed,
+} from '../scalar-function.ts';
 import { spendSteps } from '../work-meter.ts';
-import { caseFold } from './case-fold.ts';
-import { characterCount, charactersOf } from './character.ts';
-import { normalForm } from './normal-form.ts';
+import { characterCount, charactersOf } from './text-units.ts';
 
 /** Cells of the table that EDIT_DISTANCE fills for two texts: some tenths of a second. */
 const EDIT_DISTANCE_CELLS_MAX = 25_000_000;
@@ -194,3 +197,41 @@ function editDistance(left: readonly string[], right: readonly string[]): number
   }
   return row[right.length]!;
 }
+
+/**
+ * A text as one that differs from it in the case of letters only becomes, too: Unicode's full case
+ * folding. JavaScript has none; what a letter's capital is in small letters is the same but for
+ * those below. Letter by letter, for a small sigma at the end of a word has a form of its own.
+ */
+export function caseFold(text: string): string {
+  let folded = '';
+  for (const character of text) {
+    folded += KEPT.test(character) ? character : character.toUpperCase().toLowerCase();
+  }
+  return folded;
+}
+
+/** The dotless i, whose capital is the one of i, too, and Cherokee, which folds to capitals. */
+const KEPT = /[\u0131\u13a0-\u13f5]/u;
+
+/**
+ * Marks (accents and the like) on one character of a text that is normalized. Text that is meant to be read has at most 30
+ * (Unicode Standard Annex #15, "Stream-Safe Text Format"); 40,000 took V8 more than half a second.
+ */
+export const NORMALIZED_MARKS_MAX = 128;
+
+/**
+ * A text in one of Unicode's normal forms. Marks behind one character are put in an order, each moved over those before
+ * it, so V8 takes time by the square of their number.
+ *
+ * @throws QueryError where there are too many.
+ */
+export function normalForm(text: string, form: string): string {
+  if (text.length > NORMALIZED_MARKS_MAX && MANY_MARKS.test(text)) {
+    const message = `a text to be normalized may have at most ${NORMALIZED_MARKS_MAX} marks on one character; got more`;
+    throw new QueryError('query_limit', message);
+  }
+  return text.normalize(form);
+}
+
+const MANY_MARKS = new RegExp(`\\p{M}{${NORMALIZED_MARKS_MAX + 1}}`, 'u');

@@ -1,12 +1,12 @@
 import { RE2JS } from 're2js';
 import type { SqlValue } from '../../column/value.ts';
+import { LONE_SURROGATE } from '../../column/wtf8.ts';
 import { PATTERNS_KEPT_MAX, REGEX_INSTRUCTION_STEPS, REGEX_LENGTH_MAX } from '../../limits.ts';
 import { QueryError } from '../../query-error.ts';
-import type { TextTest } from '../function-facts.ts';
 import { type TextMatcher, textMatcher } from '../regex/text-matcher.ts';
+import type { TextTest } from '../scalar-function.ts';
 import { spendSteps } from '../work-meter.ts';
-import { LONE_SURROGATE } from './regular-expression.ts';
-import { holdsText, indexOfText } from './text-places.ts';
+import { holdsText, indexOfText } from './text-units.ts';
 
 /**
  * A LIKE pattern: `%` is any text, `_` one code point, a backslash takes the next character as it

@@ -1,9 +1,8 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import { BYTES, INT64, STRING } from '../../column/type.ts';
 import { QueryError } from '../../query-error.ts';
-import { scalarFunction, typed } from '../definition.ts';
 import type { Int64 } from '../number/int64.ts';
-import type { ScalarFunction } from '../scalar-function.ts';
+import { type ScalarFunction, scalarFunction, typed } from '../scalar-function.ts';
 
 /** Addresses are BYTES in network order: 4 of IPv4, 16 of IPv6. */
 export const netFunctions: readonly ScalarFunction[] = [

@@ -1,17 +1,24 @@
 import { arrayOf, BOOL, INT64, STRING } from '../../column/type.ts';
 import type { SqlValue } from '../../column/value.ts';
 import { QueryError } from '../../query-error.ts';
-import { ofBytes, scalarFunction, textAndBytes, typed, withFacts } from '../definition.ts';
-import type { FunctionDoc } from '../function-doc.ts';
-import { sameAs } from '../function-doc.ts';
-import type { Failure, FunctionFacts, TextTest } from '../function-facts.ts';
 import type { Int64 } from '../number/int64.ts';
-import type { ScalarFunction, ScalarOverload } from '../scalar-function.ts';
+import {
+  type Failure,
+  type FunctionDoc,
+  type FunctionFacts,
+  ofBytes,
+  type ScalarFunction,
+  type ScalarOverload,
+  sameAs,
+  scalarFunction,
+  type TextTest,
+  textAndBytes,
+  typed,
+  withFacts,
+} from '../scalar-function.ts';
 import { spendSteps } from '../work-meter.ts';
-import { characterCount, unitOfCharacter } from './character.ts';
 import { compileRegex, literalOf } from './regular-expression.ts';
-import type { PartFinder } from './text-measures.ts';
-import { checkTextSize } from './text-size.ts';
+import { characterCount, checkTextSize, type PartFinder, unitOfCharacter } from './text-units.ts';
 
 const EXTRACT_DOC: FunctionDoc = [
   'The part of a text or BYTES that matches an RE2 pattern, or the pattern’s group if it has one; NULL without a match. The third argument is the position to start from, the fourth the occurrence. An error for more than one group.',

@@ -1,21 +1,25 @@
 import { RE2JS, RE2JSSyntaxException } from 're2js';
-import { encodeWtf8 } from '../../column/wtf8.ts';
+import { encodeWtf8, LONE_SURROGATE } from '../../column/wtf8.ts';
 import {
   PATTERNS_KEPT_MAX,
+  REGEX_INSTRUCTION_STEPS,
   REGEX_LENGTH_MAX,
   REGEX_PROGRAM_MAX,
   REGEX_STEPS_MAX,
   REGEX_TEST_STEPS_MAX,
 } from '../../limits.ts';
 import { QueryError } from '../../query-error.ts';
-import type { NeededLiterals } from '../regex/needed-literals.ts';
-import { type GroupMatcher, textMatcher } from '../regex/text-matcher.ts';
+import {
+  type GroupMatcher,
+  type NeededLiterals,
+  type TextMatcher,
+  textMatcher,
+} from '../regex/text-matcher.ts';
 import { spendSteps } from '../work-meter.ts';
-import { compileStepsOf, instructionsOf } from './regex-size.ts';
-import { holdsText } from './text-places.ts';
+import { holdsText } from './text-units.ts';
 
 /** A compiled RE2 expression: unanchored, in time linear in the text. */
-export type CompiledRegex = GroupMatcher & {
+type CompiledRegex = GroupMatcher & {
   /**
    * Present when the pattern is a plain text: `test` is then the same as searching for it, case and
    * all, and callers may search bytes instead.
@@ -28,9 +32,6 @@ export type CompiledRegex = GroupMatcher & {
    */
   readonly spend: (length: number) => void;
 };
-
-/** Half of a pair on its own; with the flag `u` whole pairs are one code point and do not match. */
-export const LONE_SURROGATE = /\p{Surrogate}/u;
 
 const compiled = new Map<string, CompiledRegex>();
 let latest: { readonly pattern: string; readonly regex: CompiledRegex } | undefined;
@@ -140,4 +141,86 @@ export function literalOf(pattern: string): string | undefined {
     literal += unit;
   }
   return literal;
+}
+
+/** Steps (`work-meter.ts`) that it takes to compile any regular expression, however short … */
+export const COMPILE_STEPS = 1_500;
+
+/** … and a class of Unicode, whose hundreds of ranges are copied … */
+export const CLASS_STEPS = 10_000;
+
+/** … and a range beyond ASCII in any case: 120,000 letters are looked at for their other cases, in some milliseconds. */
+export const FOLDED_RANGE_STEPS = 400_000;
+
+/**
+ * About how many instructions a regular expression compiles to: its characters, and what a repetition
+ * `{n,m}` stands behind as often as it may be. Never throws: of what is no pattern it is some number.
+ */
+export function instructionsOf(pattern: string): number {
+  /** Instructions of each group that is open, the whole as the first; `last`: of its newest item. */
+  const open = [{ total: 0, last: 0 }];
+  for (const [token, repetition] of pattern.matchAll(TOKENS)) {
+    const group = open.at(-1)!;
+    if (repetition !== undefined) {
+      group.total += group.last * (timesOf(repetition) - 1);
+      group.last *= timesOf(repetition);
+    } else if (token === '(') {
+      open.push({ total: 0, last: 0 });
+    } else if (token === ')' && open.length > 1) {
+      open.pop();
+      const outer = open.at(-1)!;
+      outer.last = group.total + 2;
+      outer.total += outer.last;
+    } else if (!'*+?'.includes(token)) {
+      group.last = 1;
+      group.total += 1;
+    } else {
+      group.last += 1;
+      group.total += 1;
+    }
+  }
+  return open.reduce((sum, { total }) => sum + total, 0);
+}
+
+/** About how many steps (`work-meter.ts`) it takes to compile a regular expression. */
+export function compileStepsOf(pattern: string): number {
+  const classCount = pattern.match(UNICODE_CLASSES)?.length ?? 0;
+  const isInAnyCase = FOLDING_FLAG.test(pattern);
+  const rangeCount = isInAnyCase ? (pattern.match(WIDE_RANGES)?.length ?? 0) : 0;
+  return (
+    COMPILE_STEPS +
+    REGEX_INSTRUCTION_STEPS * instructionsOf(pattern) +
+    CLASS_STEPS * classCount +
+    FOLDED_RANGE_STEPS * rangeCount
+  );
+}
+
+const UNICODE_CLASSES = /\\[pP]/g;
+
+/** `(?i)`, or `i` among other flags, perhaps one that is taken away. */
+const FOLDING_FLAG = /\(\?[a-zA-Z-]*i/;
+
+/** The upper end of a range that may lie beyond ASCII, as it is or in hexadecimal. */
+const WIDE_RANGES = /-(?:\\x|[^ -~])/g;
+
+/** A repetition, an escaped character, a class of characters, or one character. */
+const TOKENS = /\{(\d+(?:,\d*)?)\}|\\[pP]\{[^}]*\}|\\.|\[\^?\]?(?:\[:[^\]]*:\]|\\.|[^\]\\])*\]|./gs;
+
+/** How often the item of `{n}`, `{n,}` or `{n,m}` is written out. */
+function timesOf(repetition: string): number {
+  const [least, most] = repetition.split(',');
+  return Math.max(1, Number(least) + (most === '' ? 1 : 0), Number(most ?? 0));
+}
+
+/**
+ * The pattern that is this text and no more; one too long for a pattern has no automaton. The text has no
+ * lone surrogates: half a pair is found within whole ones, and a pattern finds it nowhere there.
+ */
+export function literalMatcher(text: string): TextMatcher {
+  const test = (value: string) => holdsText(value, text);
+  const pattern = RE2JS.quote(text);
+  if (Buffer.byteLength(pattern) > REGEX_LENGTH_MAX) {
+    return { test, needed: [[text]], automaton: () => undefined };
+  }
+  return { ...compileRegex(pattern), test };
 }

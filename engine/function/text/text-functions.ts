@@ -1,26 +1,33 @@
 import { arrayOf, BOOL, INT64, STRING } from '../../column/type.ts';
 import type { SqlValue } from '../../column/value.ts';
+import { LONE_SURROGATE } from '../../column/wtf8.ts';
 import { MADE_TEXT_LENGTH_MAX } from '../../limits.ts';
 import { QueryError } from '../../query-error.ts';
-import { joinedArrays } from '../array/array-functions.ts';
-import type { Evaluate } from '../definition.ts';
+import { joinedArrays } from '../array-functions.ts';
+import type { Int64 } from '../number/int64.ts';
 import {
+  type Evaluate,
+  type FunctionDoc,
   ofBytes,
+  type ScalarFunction,
+  type ScalarOverload,
   scalarFunction,
+  type TextTest,
   textAndBytes,
   typed,
   withAlias,
   withFacts,
-} from '../definition.ts';
-import type { TextTest } from '../function-facts.ts';
-import type { Int64 } from '../number/int64.ts';
-import type { ScalarFunction, ScalarOverload } from '../scalar-function.ts';
-import { characterCount, charactersBetween, charactersOf } from './character.ts';
+} from '../scalar-function.ts';
 import { compileLike } from './like.ts';
-import { LONE_SURROGATE } from './regular-expression.ts';
-import { countBytes, countCharacters } from './text-measures.ts';
-import { splitText } from './text-places.ts';
-import { checkTextSize } from './text-size.ts';
+import {
+  characterCount,
+  charactersBetween,
+  charactersOf,
+  checkTextSize,
+  countBytes,
+  countCharacters,
+  splitText,
+} from './text-units.ts';
 
 const CHARACTER_COUNT: ScalarOverload = {
   ...textToNumber([STRING], typed(characterCount)),
@@ -280,4 +287,145 @@ function splitting(more: Pick<ScalarOverload, 'optionalCount'>): ScalarOverload 
 function split(text: string, delimiter = ','): readonly string[] {
   if (delimiter !== '') return splitText(text, delimiter);
   return text === '' ? [''] : charactersOf(text);
+}
+
+/** Functions that make texts as long as they are told. */
+export const fillFunctions: readonly ScalarFunction[] = [
+  padding(
+    'lpad',
+    [
+      'The text or BYTES at the given length: padded at the start with spaces or the third argument, or cut at the end. An error for a negative length.',
+      "LPAD('7', 3, '0')",
+      "'007'",
+    ],
+    (text, fill) => fill + text,
+  ),
+  padding(
+    'rpad',
+    ['Like `LPAD`, but padded at the end.', "RPAD('a', 4, '.-')", "'a.-.'"],
+    (text, fill) => text + fill,
+  ),
+  scalarFunction(
+    'repeat',
+    [
+      `The text or BYTES repeated this many times; an error for a negative number, and for more than ${MADE_TEXT_LENGTH_MAX} characters.`,
+      "REPEAT('ab', 3)",
+      "'ababab'",
+    ],
+    ...textAndBytes({
+      parameters: [STRING, INT64],
+      result: STRING,
+      nulls: 'propagate',
+      evaluate: typed(repeat),
+    }),
+  ),
+];
+
+/** To `length` characters, by spaces or what is given in their place; a longer text is cut. */
+function padding(
+  name: string,
+  doc: FunctionDoc,
+  join: (text: string, fill: string) => string,
+): ScalarFunction {
+  const upperName = name.toUpperCase();
+  function pad(text: string, length: Int64, pattern = ' '): string {
+    checkCount(upperName, length);
+    if (pattern === '') {
+      throw new QueryError('query_failed', `${upperName} takes a pattern that is not empty`);
+    }
+    const characters = charactersOf(text);
+    const missing = Number(length) - characters.length;
+    if (missing <= 0) return characters.slice(0, Number(length)).join('');
+    return join(text, fillOf(pattern, missing));
+  }
+  return scalarFunction(
+    name,
+    doc,
+    ...textAndBytes({
+      parameters: [STRING, INT64, STRING],
+      optionalCount: 1,
+      result: STRING,
+      nulls: 'propagate',
+      evaluate: typed(pad),
+    }),
+  );
+}
+
+/** The pattern again and again, to exactly `count` characters. */
+function fillOf(pattern: string, count: number): string {
+  const characters = charactersOf(pattern);
+  const rest = characters.slice(0, count % characters.length).join('');
+  return pattern.repeat(Math.floor(count / characters.length)) + rest;
+}
+
+function repeat(text: string, count: Int64): string {
+  if (count < 0) {
+    throw new QueryError('query_failed', `REPEAT takes a count of at least 0; got ${count}`);
+  }
+  checkTextSize('REPEAT', text.length * Number(count));
+  return text === '' ? '' : text.repeat(Number(count));
+}
+
+function checkCount(name: string, count: Int64): void {
+  if (count < 0) {
+    throw new QueryError('query_failed', `${name} takes a length of at least 0; got ${count}`);
+  }
+  checkTextSize(name, Number(count));
+}
+
+export const trimFunctions: readonly ScalarFunction[] = [
+  trimming(
+    'trim',
+    [
+      'The text without white space at both ends, or without the characters of the second argument. BYTES need the second argument.',
+      "TRIM('/rest/v1/', '/')",
+      "'rest/v1'",
+    ],
+    (text, set) => trimStart(trimEnd(text, set), set),
+  ),
+  trimming('ltrim', ['Like `TRIM`, at the start only.', "LTRIM('007', '0')", "'7'"], trimStart),
+  trimming('rtrim', ['Like `TRIM`, at the end only.', "RTRIM('line\\n')", "'line'"], trimEnd),
+];
+
+type Trim = (text: string, set: ReadonlySet<string> | undefined) => string;
+
+/**
+ * Without a second argument white space is taken off, else each of its characters. Of BYTES the
+ * second must be given.
+ */
+function trimming(name: string, doc: FunctionDoc, trim: Trim): ScalarFunction {
+  const overload: ScalarOverload = {
+    parameters: [STRING, STRING],
+    result: STRING,
+    nulls: 'propagate',
+    evaluate: typed((text: string, set?: string) =>
+      trim(text, set === undefined ? undefined : new Set(set)),
+    ),
+  };
+  return scalarFunction(name, doc, { ...overload, optionalCount: 1 }, ofBytes(overload));
+}
+
+/** White space as Unicode has it; what JavaScript's own trim takes differs in U+0085 and U+FEFF. */
+const SPACES_BEFORE = /^\p{White_Space}+/u;
+const SPACE = /\p{White_Space}/u;
+
+/** Where the white space at the end begins. White space is of one UTF-16 unit. */
+function spacesBehindStart(text: string): number {
+  let end = text.length;
+  while (end > 0 && SPACE.test(text[end - 1]!)) end--;
+  return end;
+}
+
+function trimStart(text: string, set: ReadonlySet<string> | undefined): string {
+  if (set === undefined) return text.replace(SPACES_BEFORE, '');
+  const characters = charactersOf(text);
+  const start = characters.findIndex((character) => !set.has(character));
+  return start < 0 ? '' : characters.slice(start).join('');
+}
+
+function trimEnd(text: string, set: ReadonlySet<string> | undefined): string {
+  if (set === undefined) return text.slice(0, spacesBehindStart(text));
+  const characters = charactersOf(text);
+  const last = characters.findLastIndex((character) => !set.has(character));
+  return characters.slice(0, last + 1).join('');
 }

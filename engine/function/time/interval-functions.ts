@@ -9,11 +9,14 @@ import {
 } from '../../column/type.ts';
 import type { Interval } from '../../column/value.ts';
 import { QueryError } from '../../query-error.ts';
-import type { Evaluate } from '../definition.ts';
-import { scalarFunction, typed } from '../definition.ts';
-import type { Int64 } from '../number/int64.ts';
-import { canonicalInteger } from '../number/int64.ts';
-import type { ScalarFunction, ScalarOverload } from '../scalar-function.ts';
+import { canonicalInteger, type Int64 } from '../number/int64.ts';
+import {
+  type Evaluate,
+  type ScalarFunction,
+  type ScalarOverload,
+  scalarFunction,
+  typed,
+} from '../scalar-function.ts';
 import { checkedDay, checkedTimestampUs, US_PER_DAY } from './calendar.ts';
 import {
   amountsOf,
@@ -24,10 +27,10 @@ import {
   justifyDays,
   justifyHours,
   justifyInterval,
+  makeInterval,
   plus,
   times,
 } from './interval.ts';
-import { makeInterval } from './interval-text.ts';
 import { addMonths, partFinder } from './time-part.ts';
 
 const findPart = partFinder('INTERVAL', INTERVAL_PARTS);

@@ -1,24 +1,53 @@
-import { DATE, DATETIME, INT64, type SqlType, STRING, TIME, TIMESTAMP } from '../../column/type.ts';
+import {
+  DATE,
+  DATETIME,
+  INT64,
+  INTERVAL,
+  type SqlType,
+  STRING,
+  TIME,
+  TIMESTAMP,
+} from '../../column/type.ts';
+import type { Interval, SqlValue } from '../../column/value.ts';
 import { QueryError } from '../../query-error.ts';
-import type { Evaluate } from '../definition.ts';
-import { scalarFunction, typed, withFacts } from '../definition.ts';
-import type { FunctionFacts, TimeStep } from '../function-facts.ts';
-import { asKind } from '../json/json-kind-functions.ts';
-import type { Int64 } from '../number/int64.ts';
-import { canonicalInteger, checkedInt64, floorDivide } from '../number/int64.ts';
-import type { ScalarFunction, ScalarOverload } from '../scalar-function.ts';
+import { asKind } from '../json/json-functions.ts';
+import { canonicalInteger, checkedInt64, floorDivide, type Int64 } from '../number/int64.ts';
+import {
+  type Evaluate,
+  type FunctionFacts,
+  type ScalarFunction,
+  type ScalarOverload,
+  scalarFunction,
+  type TimeStep,
+  typed,
+  withFacts,
+} from '../scalar-function.ts';
 import {
   checkedDay,
   checkedTimestampUs,
   dayNumberOf,
   dayOfUs,
+  instantUs,
+  isUtcAt,
   joinUs,
+  localUs,
   midnightUs,
+  mustTimeZone,
   splitUs,
   US_PER_MILLISECOND,
   US_PER_SECOND,
+  zoneNamed,
 } from './calendar.ts';
-import { instantUs, isUtcAt, localUs, mustTimeZone, zoneNamed } from './time-zone.ts';
+import { extractInterval, INTERVAL_EXTRACT_PARTS } from './interval.ts';
+import { formatCivilTime, formatTime, parseCivilTime, parseTime } from './time-format.ts';
+import {
+  CLOCK_PARTS,
+  EXTRACTABLE_DAY_PARTS,
+  EXTRACTABLE_PARTS,
+  extractPart,
+  partFinder,
+  type TimePart,
+} from './time-part.ts';
 import {
   civilUs,
   formatDate,
@@ -263,4 +292,193 @@ function epochConversions({ unit, words, unitUs }: EpochUnit): readonly ScalarFu
       plain([TIMESTAMP], TIMESTAMP, typed(asItIs)),
     ),
   ];
+}
+
+/** `extract(part, time [, zone])`, for EXTRACT(part FROM time AT TIME ZONE zone). */
+export const EXTRACT: ScalarFunction = scalarFunction(
+  'extract',
+  [
+    'A part of a time or INTERVAL as an INT64; of a TIMESTAMP in UTC or the given time zone. `DAYOFWEEK` is 1 on Sundays. `DATE`, `TIME` and `DATETIME` are parts, too.',
+    "EXTRACT(HOUR FROM TIMESTAMP '2026-01-15 12:34:56+00')",
+    '12',
+  ],
+  {
+    ...extraction(TIMESTAMP, EXTRACTABLE_PARTS, extractPart),
+    parameters: ['part', TIMESTAMP, STRING],
+    optionalCount: 1,
+    facts: { fails: (constants) => (isUtcAt(2, constants) ? 'never' : 'by value') },
+    evaluate: inZone(),
+  },
+  extraction(DATETIME, EXTRACTABLE_PARTS, extractPart),
+  extraction(DATE, EXTRACTABLE_DAY_PARTS, (day: number, part) =>
+    extractPart(midnightUs(day), part),
+  ),
+  extraction(TIME, CLOCK_PARTS, extractPart),
+  extraction(INTERVAL, INTERVAL_EXTRACT_PARTS, (interval: Interval, part) =>
+    extractInterval(interval, part.unit),
+  ),
+);
+
+function inZone(): ScalarOverload['evaluate'] {
+  const findPart = partFinder('EXTRACT', EXTRACTABLE_PARTS);
+  return typed((part: string, us: Int64, zone?: string) =>
+    extractPart(localUs(us, zoneNamed(zone)), findPart(part)),
+  );
+}
+
+function extraction<Value extends SqlValue>(
+  type: SqlType,
+  parts: readonly string[],
+  extract: (value: Value, part: TimePart) => Int64,
+): ScalarOverload {
+  const findPart = partFinder('EXTRACT', parts);
+  return {
+    parameters: ['part', type],
+    parts,
+    result: INT64,
+    nulls: 'propagate',
+    facts: { fails: 'never' },
+    evaluate: typed((part: string, value: Value) => extract(value, findPart(part))),
+  };
+}
+
+/** `format_…(format, time [, zone])` and `parse_…(format, text [, zone])`. */
+export const timeTextFunctions: readonly ScalarFunction[] = [
+  scalarFunction(
+    'format_timestamp',
+    [
+      'Formats a TIMESTAMP, in UTC or the given time zone: `%Y` is the year, `%m` the month, `%d` the day, `%H` the hour, `%M` the minute, `%S` the second, and so on. An error for an unknown element.',
+      "FORMAT_TIMESTAMP('%d.%m.%Y %H:%M', TIMESTAMP '2026-01-15 12:00:00+00', 'Europe/Berlin')",
+      "'15.01.2026 13:00'",
+    ],
+    timestampByPattern(),
+    datetimeByPattern(),
+  ),
+  scalarFunction(
+    'format_datetime',
+    [
+      'Formats a DATETIME with the elements of `FORMAT_TIMESTAMP`.',
+      "FORMAT_DATETIME('%F %R', DATETIME '2026-01-15 12:34:56')",
+      "'2026-01-15 12:34'",
+    ],
+    datetimeByPattern(),
+    timestampByPattern(),
+  ),
+  scalarFunction(
+    'format_date',
+    [
+      'Formats a day with the date elements of `FORMAT_TIMESTAMP`.',
+      "FORMAT_DATE('%a, %d %b', DATE '2026-01-15')",
+      "'Thu, 15 Jan'",
+    ],
+    dateByPattern(),
+    datetimeByPattern(),
+    timestampByPattern(),
+  ),
+  scalarFunction(
+    'format_time',
+    [
+      'Formats a time of day with the time elements of `FORMAT_TIMESTAMP`.',
+      "FORMAT_TIME('%I:%M %p', TIME '15:04:05')",
+      "'03:04 PM'",
+    ],
+    formatting(
+      [TIME],
+      typed((format: string, us: number) => formatCivilTime(format, us, 'TIME')),
+    ),
+  ),
+  scalarFunction(
+    'parse_timestamp',
+    [
+      'Parses a TIMESTAMP in the given format, with the elements of `FORMAT_TIMESTAMP`, in UTC or the given time zone. An error if the text has another format.',
+      "PARSE_TIMESTAMP('%d.%m.%Y %H:%M', '15.01.2026 12:00')",
+      "TIMESTAMP '2026-01-15 12:00:00+00'",
+    ],
+    parsing(
+      [STRING],
+      TIMESTAMP,
+      typed((format: string, text: string, zone?: string) =>
+        parseTime(format, text, zoneNamed(zone)),
+      ),
+    ),
+  ),
+  scalarFunction(
+    'parse_datetime',
+    [
+      'The DATETIME in a text, as with `PARSE_TIMESTAMP`.',
+      "PARSE_DATETIME('%F %R', '2026-01-15 12:34')",
+      "DATETIME '2026-01-15 12:34:00'",
+    ],
+    parsing(
+      [],
+      DATETIME,
+      typed((format: string, text: string) => parseCivilTime(format, text, 'DATETIME')),
+    ),
+  ),
+  scalarFunction(
+    'parse_date',
+    [
+      'Parses a day, like `PARSE_TIMESTAMP`.',
+      "PARSE_DATE('%Y%m%d', '20260115')",
+      "DATE '2026-01-15'",
+    ],
+    parsing(
+      [],
+      DATE,
+      typed((format: string, text: string) => dayOfUs(parseCivilTime(format, text, 'DATE'))),
+    ),
+  ),
+  scalarFunction(
+    'parse_time',
+    [
+      'Parses a time of day, like `PARSE_TIMESTAMP`.',
+      "PARSE_TIME('%H:%M', '12:34')",
+      "TIME '12:34:00'",
+    ],
+    parsing(
+      [],
+      TIME,
+      typed(
+        (format: string, text: string) => splitUs(parseCivilTime(format, text, 'TIME')).timeOfDayUs,
+      ),
+    ),
+  ),
+];
+
+function timestampByPattern(): ScalarOverload {
+  return {
+    ...formatting(
+      [TIMESTAMP, STRING],
+      typed((format: string, us: Int64, zone?: string) => formatTime(format, us, zoneNamed(zone))),
+    ),
+    optionalCount: 1,
+  };
+}
+
+function datetimeByPattern(): ScalarOverload {
+  return formatting(
+    [DATETIME],
+    typed((format: string, us: Int64) => formatCivilTime(format, us, 'DATETIME')),
+  );
+}
+
+function dateByPattern(): ScalarOverload {
+  return formatting(
+    [DATE],
+    typed((format: string, day: number) => formatCivilTime(format, midnightUs(day), 'DATE')),
+  );
+}
+
+function formatting(rest: readonly SqlType[], evaluate: Evaluate): ScalarOverload {
+  return { parameters: [STRING, ...rest], result: STRING, nulls: 'propagate', evaluate };
+}
+
+function parsing(zone: readonly SqlType[], result: SqlType, evaluate: Evaluate): ScalarOverload {
+  return {
+    parameters: [STRING, STRING, ...zone],
+    optionalCount: zone.length,
+    result,
+    nulls: 'propagate',
+    evaluate,
+  };
 }

@@ -1,6 +1,5 @@
 import { QueryError } from '../../query-error.ts';
-import type { Int64 } from '../number/int64.ts';
-import { addInt64, canonicalInteger, floorDivide } from '../number/int64.ts';
+import { addInt64, canonicalInteger, floorDivide, type Int64 } from '../number/int64.ts';
 import {
   checkedTimestampUs,
   civilDateOf,

@@ -1,20 +1,21 @@
 import { QueryError } from '../../query-error.ts';
-import type { Int64 } from '../number/int64.ts';
-import { addInt64 } from '../number/int64.ts';
+import { addInt64, type Int64 } from '../number/int64.ts';
 import {
   checkedTimestampUs,
   civilDateOf,
   dayNumberOf,
   daysInMonth,
+  instantUs,
   joinUs,
+  mustTimeZone,
   splitUs,
+  type TimeZone,
   US_PER_DAY,
   US_PER_HOUR,
   US_PER_MINUTE,
   US_PER_SECOND,
+  UTC,
 } from './calendar.ts';
-import type { TimeZone } from './time-zone.ts';
-import { instantUs, mustTimeZone, UTC } from './time-zone.ts';
 
 /**
  * `2026-1-5`, `2026-01-15 11:55:00`, `2026-01-15T11:55:00.123456+01:00`, `… Europe/Paris`: a date,
@@ -217,6 +218,6 @@ export function fractionText(microsecond: number): string {
   return `.${padded(microsecond, 6)}`;
 }
 
-function padded(value: number, width: number): string {
+export function padded(value: number, width: number): string {
   return String(value).padStart(width, '0');
 }

@@ -4,16 +4,21 @@ import type {
   AggregateOverload,
 } from '../../aggregate/aggregate-function.ts';
 import { type SqlType, typeName } from '../../column/type.ts';
-import type { Span } from '../../query-error.ts';
-import type { Expression } from '../expression.ts';
-import { columnsOf } from '../expression-walk.ts';
+import { refuse, type Span } from '../../query-error.ts';
+import {
+  type Column,
+  type ColumnId,
+  columnReference,
+  columnsOf,
+  type Expression,
+  readsAny,
+} from '../expression.ts';
 import type { AggregateCall, SortKey } from '../logical-plan.ts';
-import type { CallSyntax } from './bind-call.ts';
-import { bindRowCount, sortKey } from './bind-order.ts';
+import type { CallSyntax } from './bind-expression.ts';
+import type { Binding, ExpressionContext } from './binding.ts';
 import { checkGroupable, isScalar } from './coercion.ts';
-import type { ExpressionContext } from './context.ts';
 import { chooseOverload, type Signature } from './overload.ts';
-import { refuse } from './refusal.ts';
+import { bindRowCount, sortKey } from './select-list.ts';
 
 /** An aggregate becomes a column of the Aggregate below; its arguments are bound over FROM. */
 export function bindAggregate(
@@ -166,5 +171,47 @@ function signatureOf(overload: AggregateOverload): Signature & { readonly consta
 function checkConstants(name: string, constants: readonly Expression[], span: Span): void {
   if (constants.some((constant) => columnsOf(constant).size > 0)) {
     refuse(`the last argument of ${name} must be a constant, the same for all rows`, span);
+  }
+}
+
+type BoundAggregate = {
+  readonly column: Column;
+  readonly call: AggregateCall;
+  /** Where the text names it first. */
+  readonly span: Span;
+};
+
+/** The aggregates of one SELECT, each computed once however often the text names it. */
+export class Aggregates {
+  readonly #binding: Binding;
+  readonly #byKey = new Map<string, BoundAggregate>();
+  readonly #ids = new Set<ColumnId>();
+
+  constructor(binding: Binding) {
+    this.#binding = binding;
+  }
+
+  /** The column that will hold the aggregate's result. */
+  add(call: AggregateCall, type: SqlType, span: Span): Expression {
+    const key = this.#binding.identities.ofCall(call);
+    const known = this.#byKey.get(key);
+    if (known !== undefined) return { ...columnReference(known.column) };
+    const column = this.#binding.newColumn(call.name, type);
+    this.#byKey.set(key, { column, call, span });
+    this.#ids.add(column.id);
+    return this.#binding.at(columnReference(column), span, call.name.toUpperCase());
+  }
+
+  list(): readonly BoundAggregate[] {
+    return [...this.#byKey.values()];
+  }
+
+  has(id: ColumnId): boolean {
+    return this.#ids.has(id);
+  }
+
+  /** Whether an expression reads the result of an aggregate. */
+  areIn(expression: Expression): boolean {
+    return readsAny(expression, this.#ids);
   }
 }

@@ -1,9 +1,22 @@
+import { findAggregateFunction } from '../../aggregate/registry.ts';
 import { unreachable } from '../../assert.ts';
-import { BOOL, BYTES, FLOAT64, type SqlType, STRING, typeName } from '../../column/type.ts';
+import {
+  BOOL,
+  BYTES,
+  FLOAT64,
+  type SqlType,
+  STRING,
+  TIMESTAMP,
+  typeName,
+} from '../../column/type.ts';
+import { findScalarFunction, isOperator, SAFE_PREFIX } from '../../function/registry.ts';
+import type { ScalarFunction } from '../../function/scalar-function.ts';
+import { findWindowFunction } from '../../operator/window-functions.ts';
+import { refuse } from '../../query-error.ts';
 import type { Expression as Syntax } from '../../sql/ast.ts';
 import type { Expression } from '../expression.ts';
-import { bindField, bindName, bindSubscript } from './bind-access.ts';
-import { bindCall } from './bind-call.ts';
+import { bindField, bindName, bindStruct, bindSubscript } from './bind-access.ts';
+import { bindAggregate } from './bind-aggregate.ts';
 import {
   bindBetween,
   bindDistinctFrom,
@@ -11,18 +24,32 @@ import {
   bindIs,
   bindLike,
   bindLikeList,
+  bindSubquery,
 } from './bind-comparison.ts';
-import { bindArray, bindCase, bindCast } from './bind-conditional.ts';
-import { bindBinary, bindUnary, integerLiteral } from './bind-operator.ts';
-import { bindStruct } from './bind-struct.ts';
-import { bindSubquery } from './bind-subquery.ts';
-import { bindExtract, bindInterval } from './bind-time.ts';
-import type { Binding } from './binding.ts';
-import { coerce } from './coercion.ts';
-import type { CommonTables } from './common-tables.ts';
-import type { ExpressionContext, Place } from './context.ts';
-import { refuse } from './refusal.ts';
-import { textLiteral } from './text-literal.ts';
+import {
+  asTexts,
+  bindArray,
+  bindBinary,
+  bindCase,
+  bindCast,
+  bindCoalesce,
+  bindCurrentTime,
+  bindExtract,
+  bindIf,
+  bindInterval,
+  bindNullIf,
+  bindUnary,
+  integerLiteral,
+  intervalArguments,
+  partLiteral,
+} from './bind-operator.ts';
+import type { CommonTables } from './bind-table.ts';
+import { bindWindowCall } from './bind-window.ts';
+import type { Binding, ExpressionContext, Place } from './binding.ts';
+import { coerce, textLiteral } from './coercion.ts';
+import { hint } from './nearest-name.ts';
+import { chooseOverload } from './overload.ts';
+import { functionNames, whyRefused } from './special-forms.ts';
 
 /** Gives expressions of the syntax tree their meaning at one place of the query. */
 export class ExpressionBinder implements ExpressionContext {
@@ -116,4 +143,128 @@ function bindSyntax(syntax: Syntax, context: ExpressionContext): Expression {
     default:
       return unreachable(syntax);
   }
+}
+
+export type CallSyntax = Syntax & { readonly kind: 'call' };
+
+const NOW: Expression = { op: 'now', type: TIMESTAMP };
+
+function bindCall(syntax: CallSyntax, context: ExpressionContext): Expression {
+  const name = functionName(syntax);
+  const { over } = syntax;
+  if (over !== undefined) return bindWindowCall(name, { ...syntax, over }, context);
+  if (findWindowFunction(name) !== undefined) {
+    const upper = name.toUpperCase();
+    refuse(`${upper} is computed over a window: write ${upper}(…) OVER (…)`, syntax.span);
+  }
+  const aggregate = findAggregateFunction(name);
+  if (aggregate !== undefined) return bindAggregate(aggregate, syntax, context);
+  refuseModifiers(name, syntax);
+  if (syntax.star || syntax.distinct) return refuseAggregateForm(name, syntax);
+  switch (name) {
+    case 'if':
+      return bindIf(syntax.arguments, syntax.span, context);
+    case 'coalesce':
+      return bindCoalesce('COALESCE', syntax.arguments, syntax.span, context);
+    case 'ifnull':
+      return bindCoalesce('IFNULL', syntax.arguments, syntax.span, context);
+    default:
+      return bindCurrentTime(name, syntax, context) ?? bindScalar(name, syntax, context);
+  }
+}
+
+/** What may stand between the parentheses of an aggregate only. */
+function refuseModifiers(name: string, syntax: CallSyntax): void {
+  const { nulls, having, orderBy, limit, span } = syntax;
+  const modifier =
+    (nulls !== undefined && `${nulls.toUpperCase()} NULLS`) ||
+    (having !== undefined && `HAVING ${having.extreme.toUpperCase()}`) ||
+    (orderBy !== undefined && 'ORDER BY') ||
+    (limit !== undefined && 'LIMIT');
+  if (modifier !== false && functionNames().includes(name)) {
+    refuse(`${name.toUpperCase()} is not an aggregate and cannot have ${modifier}`, span);
+  }
+}
+
+function refuseAggregateForm(name: string, syntax: CallSyntax): never {
+  if (!functionNames().includes(name)) return refuseName(name, syntax);
+  const got = syntax.star ? '*' : 'DISTINCT';
+  return refuse(`${name.toUpperCase()} is not an aggregate and cannot have ${got}`, syntax.span);
+}
+
+/** Lower case; without the names before a function of the user's own. */
+function functionName(syntax: CallSyntax): string {
+  const name = syntax.name.text.toLowerCase();
+  if (name.startsWith(SAFE_PREFIX)) return name;
+  const last = name.slice(name.lastIndexOf('.') + 1);
+  return findScalarFunction(last)?.isOwn === true ? last : name;
+}
+
+function bindScalar(name: string, syntax: CallSyntax, context: ExpressionContext): Expression {
+  const found = findScalarFunction(name);
+  const bare = name.startsWith(SAFE_PREFIX) ? name.slice(SAFE_PREFIX.length) : name;
+  if (found === undefined || isOperator(bare)) return refuseName(bare, syntax);
+  const { binding } = context;
+  const { span } = syntax;
+  if (found.comparesFields === true) {
+    const choice = bindNullIf(syntax.arguments, span, context);
+    if (choice !== undefined) return choice;
+  }
+  const given = bindArguments(found, syntax, context);
+  const inputs = [...(found.joinsTexts === true ? asTexts(given, span) : given)];
+  if (found.readsClock === true) inputs.push({ ...NOW });
+  const chosen = chooseOverload({
+    name,
+    overloads: found.overloads,
+    arguments: inputs,
+    span,
+    binding,
+  });
+  return { op: 'call', type: chosen.type, name, arguments: chosen.arguments, span };
+}
+
+function refuseName(bare: string, syntax: CallSyntax): never {
+  const { text, span } = syntax.name;
+  const why = whyRefused(bare);
+  if (why !== undefined) refuse(`${bare.toUpperCase()} cannot be called: ${why}`, span);
+  const names = functionNames();
+  if (names.includes(bare)) {
+    refuse(`${bare.toUpperCase()} has no form with the prefix SAFE.`, span);
+  }
+  const nearest = hint(
+    bare,
+    names.map((each) => each.toUpperCase()),
+  );
+  return refuse(`there is no function ${text}${nearest}`, span);
+}
+
+/** Arguments as they come, date parts as literals, and an INTERVAL as its amount and its part. */
+function bindArguments(
+  found: ScalarFunction,
+  syntax: CallSyntax,
+  context: ExpressionContext,
+): readonly Expression[] {
+  const inputs: Expression[] = [];
+  const takesPartAt = (index: number) =>
+    found.overloads.some((overload) => overload.parameters[index] === 'part');
+  for (const argument of syntax.arguments) {
+    if (argument.kind === 'interval' && takesPartAt(inputs.length + 1)) {
+      inputs.push(...intervalArguments(argument, context));
+    } else {
+      const part = takesPartAt(inputs.length) ? datePart(argument, context) : undefined;
+      inputs.push(part ?? context.bind(argument));
+    }
+  }
+  return inputs;
+}
+
+/** `DAY`, `WEEK(MONDAY)` or `'day'`; `undefined` for what cannot be a date part. */
+function datePart(syntax: Syntax, context: ExpressionContext): Expression | undefined {
+  const { span } = syntax;
+  if (syntax.kind === 'name') return partLiteral(syntax.name, context);
+  if (syntax.kind === 'string') return partLiteral({ span, text: syntax.value }, context);
+  if (syntax.kind !== 'call' || syntax.arguments.length !== 1) return undefined;
+  const day = syntax.arguments[0]!;
+  if (day.kind !== 'name') return undefined;
+  return partLiteral({ span, text: `${syntax.name.text}(${day.name.text})` }, context);
 }

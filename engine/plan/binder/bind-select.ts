@@ -1,32 +1,35 @@
 import { BOOL } from '../../column/type.ts';
-import type { Span } from '../../query-error.ts';
-import type { OrderItem, Select, Expression as Syntax } from '../../sql/ast.ts';
-import { mapCall, rowExpressionsOf } from '../aggregate-call.ts';
-import type { ColumnId, Expression } from '../expression.ts';
-import { columnReference, columnsOf } from '../expression-walk.ts';
-import type { LogicalPlan } from '../logical-plan.ts';
-import { Aggregates } from './aggregates.ts';
-import { AliasScope } from './alias-scope.ts';
-import { type BoundOrder, bindOrder, sorted } from './bind-order.ts';
-import { structOfColumns } from './bind-struct.ts';
-import type { TableBinder } from './bind-table.ts';
-import type { Binding } from './binding.ts';
-import { checkGroupable } from './coercion.ts';
-import type { ExpressionContext } from './context.ts';
-import { addReadAlways, Deferral } from './deferral.ts';
-import { type GroupKey, KeptValues } from './grouping.ts';
-import { refuse } from './refusal.ts';
-import type { Relation } from './relation.ts';
-import type { FromScope } from './scope.ts';
+import { refuse, type Span } from '../../query-error.ts';
+import type { Name, OrderItem, Select, Expression as Syntax } from '../../sql/ast.ts';
 import {
+  type Column,
+  type ColumnId,
+  childrenOf,
+  columnReference,
+  columnsOf,
+  type Expression,
+  withChildren,
+} from '../expression.ts';
+import { type LogicalPlan, mapCall, rowExpressionsOf } from '../logical-plan.ts';
+import { structOfColumns } from './bind-access.ts';
+import { Aggregates } from './bind-aggregate.ts';
+import type { TableBinder } from './bind-table.ts';
+import { type BoundWindow, Windows } from './bind-window.ts';
+import type { Binding, ExpressionContext, Origin, Relation } from './binding.ts';
+import { checkGroupable } from './coercion.ts';
+import { addReadAlways, Deferral } from './deferral.ts';
+import type { FromScope, NameScope, RangeVariable } from './scope.ts';
+import {
+  type BoundOrder,
+  bindOrder,
   bindSelectList,
   columnAtOrdinal,
   findAlias,
   impliedName,
   leavesKeysOut,
   type SelectColumn,
+  sorted,
 } from './select-list.ts';
-import { type BoundWindow, Windows } from './windows.ts';
 
 /** A SELECT on its way up: a plan, and what its list and order mean over that plan's columns. */
 type Stage = {
@@ -398,4 +401,111 @@ function projectedStruct(stage: Stage, span: Span, binding: Binding): Relation {
   const columns = [{ column, expression }];
   const plan = binding.plan({ op: 'project', input: stage.plan, columns }, span);
   return { plan, columns: [column], spans: [span], isValue: true };
+}
+
+/** Names in HAVING and ORDER BY: those of the select list win over those of FROM. */
+class AliasScope implements NameScope {
+  readonly #columns: readonly SelectColumn[];
+  readonly #from: FromScope;
+
+  constructor(columns: readonly SelectColumn[], from: FromScope) {
+    this.#columns = columns;
+    this.#from = from;
+  }
+
+  value(name: Name, binding: Binding): Expression {
+    return this.find(name, binding) ?? this.#from.value(name, binding);
+  }
+
+  find(name: Name, binding: Binding): Expression | undefined {
+    const identityOf = (expression: Expression) => binding.identities.of(expression);
+    const alias = findAlias(this.#columns, name, identityOf);
+    if (alias === undefined) return this.#from.find(name, binding);
+    binding.spendCopy(alias.expression, name.span);
+    return alias.expression;
+  }
+
+  findVariable(name: string): RangeVariable | undefined {
+    return this.#from.findVariable(name);
+  }
+
+  names(): readonly string[] {
+    const named = this.#columns.filter((column) => !column.isAnonymous);
+    return [...named.map((column) => column.name), ...this.#from.names()];
+  }
+}
+
+type GroupKey = { readonly column: Column; readonly expression: Expression };
+
+/**
+ * What an expression bound over FROM means above the operator that keeps only some values: the keys
+ * and aggregates of a GROUP BY, or the values of a SELECT DISTINCT.
+ */
+class KeptValues {
+  readonly #binding: Binding;
+  readonly #keys: ReadonlyMap<number, Column>;
+  readonly #aggregates: Aggregates | undefined;
+  readonly #windows: Windows | undefined;
+  readonly #refusal: (path: string) => string;
+
+  constructor(options: {
+    readonly binding: Binding;
+    readonly keys: readonly GroupKey[];
+    readonly aggregates?: Aggregates;
+    /** Computed above the operator, so that what they give needs no keeping. */
+    readonly windows?: Windows;
+    /** The sentence for a column that is not kept. */
+    readonly refusal: (path: string) => string;
+  }) {
+    const { identities } = options.binding;
+    this.#binding = options.binding;
+    this.#keys = new Map(options.keys.map((key) => [identities.of(key.expression), key.column]));
+    this.#aggregates = options.aggregates;
+    this.#windows = options.windows;
+    this.#refusal = options.refusal;
+  }
+
+  /** The same value, read from the kept columns; refuses a column that is not among them. */
+  above(expression: Expression): Expression {
+    return this.#above(expression, undefined);
+  }
+
+  /** `path` is where the path stands that the expression is the inner part of, if it is one. */
+  #above(expression: Expression, path: Origin | undefined): Expression {
+    if (isGiven(expression) || this.#isOuter(expression)) return expression;
+    const origin = path ?? this.#binding.originOf(expression);
+    const key = this.#keys.get(this.#binding.identities.of(expression));
+    if (key !== undefined) return this.#at(columnReference(key), origin);
+    if (expression.op === 'column') {
+      if (this.#aggregates?.has(expression.id) === true) return expression;
+      if (this.#windows?.has(expression.id) === true) return expression;
+      refuse(this.#refusal(origin?.text ?? 'a column'), origin?.span);
+    }
+    const children = childrenOf(expression);
+    if (children.length === 0) return expression;
+    const kept = children.map((child) => {
+      const isWritten = this.#binding.originOf(child) !== undefined;
+      return this.#above(child, isPath(expression) || !isWritten ? origin : undefined);
+    });
+    return this.#at(withChildren(expression, kept), origin);
+  }
+
+  /** The row outside of a subquery is one and the same for all its groups. */
+  #isOuter(expression: Expression): boolean {
+    return expression.op === 'column' && this.#binding.isOuter(expression.id);
+  }
+
+  #at(expression: Expression, origin: Origin | undefined): Expression {
+    if (origin === undefined) return expression;
+    return this.#binding.at(expression, origin.span, origin.text);
+  }
+}
+
+/** Needs no group to have a value. */
+function isGiven(expression: Expression): boolean {
+  return expression.op === 'literal' || expression.op === 'parameter' || expression.op === 'now';
+}
+
+function isPath(expression: Expression): boolean {
+  return expression.op === 'dynamic-field' || expression.op === 'struct-field';
 }

@@ -1,13 +1,10 @@
 import { BOOL, INT64, type SqlType, typeName, typesEqual } from '../../column/type.ts';
-import type { Span } from '../../query-error.ts';
+import { refuse, type Span } from '../../query-error.ts';
 import type { QueryBody, SetOperation } from '../../sql/ast.ts';
-import type { Column, Expression } from '../expression.ts';
-import { columnReference, isLiteral } from '../expression-walk.ts';
+import { type Column, columnReference, type Expression, isLiteral } from '../expression.ts';
 import type { AggregateCall, LogicalPlan } from '../logical-plan.ts';
-import type { Binding } from './binding.ts';
+import type { Binding, Relation } from './binding.ts';
 import { checkGroupable, coerce, commonType } from './coercion.ts';
-import { refuse } from './refusal.ts';
-import type { Relation } from './relation.ts';
 
 /**
  * UNION, EXCEPT and INTERSECT. All are a Union of the inputs, brought to common types column by

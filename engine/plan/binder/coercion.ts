@@ -1,24 +1,40 @@
 import {
   arrayOf,
   BOOL,
+  BYTES,
+  DATE,
+  DATETIME,
   DYNAMIC,
   FLOAT64,
   INT64,
+  INTERVAL,
   isElement,
   isNumber,
   JSON_TYPE,
   NULL_TYPE,
   NUMBER,
   type SqlType,
+  STRING,
+  TIME,
+  TIMESTAMP,
   typeName,
   typesEqual,
 } from '../../column/type.ts';
+import type { SqlValue } from '../../column/value.ts';
+import { canCast } from '../../function/cast.ts';
 import { fitsDynamic, readingBeside } from '../../function/dynamic.ts';
-import type { Span } from '../../query-error.ts';
+import { parseJson } from '../../function/json/json-value.ts';
+import {
+  parseDate,
+  parseDatetime,
+  parseTimeOfDay,
+  parseTimestamp,
+} from '../../function/time/timestamp-text.ts';
+import { QueryError, refuse, type Span } from '../../query-error.ts';
+import type { TypeName } from '../../sql/ast.ts';
 import type { Expression } from '../expression.ts';
 import type { Binding } from './binding.ts';
-import { refuse } from './refusal.ts';
-import { type TimeKind, textLiteral } from './text-literal.ts';
+import { hint } from './nearest-name.ts';
 
 /**
  * How far a type is from another, for choosing among overloads: 0 is the same, `undefined` that
@@ -214,7 +230,7 @@ export function coerceAll(
 }
 
 /** A NULL as one of the type; a call that has no type has no value either, and is still to be made. */
-export function typedNull(expression: Expression, type: SqlType): Expression {
+function typedNull(expression: Expression, type: SqlType): Expression {
   if (expression.op !== 'call') return nullOf(type);
   return { op: 'cast', type, input: expression, safe: false };
 }
@@ -311,4 +327,100 @@ function costOfAll(
     total = Math.max(total, cost);
   }
   return total;
+}
+
+const TYPES: ReadonlyMap<string, SqlType> = new Map(
+  [
+    ...[BOOL, INT64, FLOAT64, STRING, BYTES],
+    ...[TIMESTAMP, DATETIME, DATE, TIME, INTERVAL, JSON_TYPE],
+  ].map((type) => [type.kind, type]),
+);
+
+/** The type that stands before a constructor: `ARRAY<STRUCT<a INT64>>`. */
+export function namedType(name: TypeName): SqlType {
+  if (name.element !== undefined) {
+    const element = namedType(name.element);
+    if (element.kind === 'ARRAY') refuse('a list cannot hold lists', name.element.span);
+    return arrayOf(element);
+  }
+  if (name.fields === undefined) return scalarType(name);
+  const fields = name.fields.map((field) => ({
+    name: field.name?.text,
+    type: namedType(field.type),
+  }));
+  return { kind: 'STRUCT', fields };
+}
+
+/** The type a CAST names. */
+export function scalarType(name: TypeName): SqlType {
+  const type = TYPES.get(name.kind);
+  if (type !== undefined) return type;
+  if (name.kind === 'ARRAY' || name.kind === 'STRUCT') {
+    refuse(`CAST to ${name.kind} is not supported`, name.span);
+  }
+  const known = [...TYPES.keys()];
+  return refuse(
+    `type ${name.kind} is not known; there are ${known.join(', ')}${hint(name.kind, known)}`,
+    name.span,
+  );
+}
+
+/**
+ * CAST and SAFE_CAST; to the type a value has already it is nothing. Only a STRING in the text or
+ * the call stays cast, for what has been cast is no literal any more and becomes no time.
+ */
+export function castTo(
+  input: Expression,
+  type: SqlType,
+  at: { readonly safe: boolean; readonly span: Span },
+): Expression {
+  const isGiven = input.op === 'literal' || input.op === 'parameter';
+  if (typesEqual(input.type, type) && !(isGiven && type.kind === 'STRING')) return input;
+  if (input.type.kind === 'NULL' && type.kind !== 'STRING') return typedNull(input, type);
+  if (!canCast(input.type, type)) {
+    const help = helpWithJson(input.type, type);
+    refuse(`CAST cannot make ${typeName(type)} of ${typeName(input.type)}${help}`, at.span);
+  }
+  return { op: 'cast', type, input, safe: at.safe, span: at.span };
+}
+
+/** GoogleSQL casts nothing to JSON, and JSON to nothing. */
+function helpWithJson(from: SqlType, to: SqlType): string {
+  if (to.kind === 'JSON') {
+    return from.kind === 'STRING'
+      ? '; write PARSE_JSON for a text of JSON, TO_JSON for a JSON string'
+      : '; write TO_JSON';
+  }
+  if (from.kind !== 'JSON') return '';
+  return `; write ${to.kind === 'STRING' ? 'JSON_VALUE or TO_JSON_STRING' : `LAX_${to.kind}`}`;
+}
+
+/** Reads a value written as text, by its type. */
+const PARSERS: Readonly<Record<TimeKind | 'JSON', (text: string) => SqlValue>> = {
+  TIMESTAMP: parseTimestamp,
+  DATETIME: parseDatetime,
+  DATE: parseDate,
+  TIME: parseTimeOfDay,
+  JSON: (text) => parseJson(text, 'a JSON literal'),
+};
+
+type TimeKind = 'TIMESTAMP' | 'DATETIME' | 'DATE' | 'TIME';
+
+/** A time or JSON written as text; a text that is none is the query's mistake. */
+export function textLiteral(
+  text: string,
+  kind: TimeKind | 'JSON',
+  span: Span | undefined,
+): Expression {
+  try {
+    return { op: 'literal', type: { kind }, value: PARSERS[kind](text) };
+  } catch (error) {
+    if (!(error instanceof QueryError)) throw error;
+    throw new QueryError('invalid_sql', error.message, span);
+  }
+}
+
+/** The types of expressions, for messages: `STRING, INT64`. */
+export function typesText(expressions: readonly Expression[]): string {
+  return expressions.map((expression) => typeName(expression.type)).join(', ');
 }

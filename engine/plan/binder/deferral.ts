@@ -1,18 +1,24 @@
 import { findAggregateFunction } from '../../aggregate/registry.ts';
 import { type SqlType, STRING } from '../../column/type.ts';
 import type { Span } from '../../query-error.ts';
-import { mapCall, rowExpressionsOf } from '../aggregate-call.ts';
-import type { Column, ColumnId, Expression } from '../expression.ts';
 import {
+  type Column,
+  type ColumnId,
   childrenOf,
   columnReference,
+  type Expression,
   readsAny,
   rewrite,
   withChildren,
-} from '../expression-walk.ts';
-import type { AggregateCall, LogicalPlan } from '../logical-plan.ts';
+} from '../expression.ts';
+import {
+  type AggregateCall,
+  inputsOf,
+  type LogicalPlan,
+  mapCall,
+  rowExpressionsOf,
+} from '../logical-plan.ts';
 import { canFail } from '../optimize/can-fail.ts';
-import { inputsOf } from '../optimize/plan-walk.ts';
 import type { Binding } from './binding.ts';
 
 /** The surroundings of the aggregates or window functions of one operator. */

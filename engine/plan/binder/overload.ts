@@ -9,12 +9,18 @@ import {
   typeName,
 } from '../../column/type.ts';
 import type { ParameterType } from '../../function/scalar-function.ts';
-import type { Span } from '../../query-error.ts';
+import { refuse, type Span } from '../../query-error.ts';
 import type { Expression } from '../expression.ts';
 import type { Binding } from './binding.ts';
-import { coerce, coercionCost, commonType, isGroupable, isScalar, isTime } from './coercion.ts';
-import { refuse } from './refusal.ts';
-import { typesText } from './types-text.ts';
+import {
+  coerce,
+  coercionCost,
+  commonType,
+  isGroupable,
+  isScalar,
+  isTime,
+  typesText,
+} from './coercion.ts';
 
 /** What scalar and aggregate overloads have in common. */
 export type Signature = {

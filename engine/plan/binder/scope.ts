@@ -1,14 +1,25 @@
 import { arrayOf, DYNAMIC, type SqlType, STRING, TIMESTAMP } from '../../column/type.ts';
-import type { Span } from '../../query-error.ts';
+import { refuse, type Span } from '../../query-error.ts';
 import type { Name } from '../../sql/ast.ts';
-import type { Column, Expression } from '../expression.ts';
-import { columnReference } from '../expression-walk.ts';
-import type { ScanColumn } from '../logical-plan.ts';
-import type { Binding } from './binding.ts';
-import { itemsNamed } from './name-index.ts';
+import {
+  type Capture,
+  type Column,
+  type ColumnId,
+  childrenOf,
+  columnReference,
+  columnsOf,
+  type Expression,
+  withChildren,
+} from '../expression.ts';
+import {
+  collectReads,
+  type LogicalPlan,
+  mapExpressions,
+  rewritePlan,
+  type ScanColumn,
+} from '../logical-plan.ts';
+import type { Binding, Origin } from './binding.ts';
 import { hint } from './nearest-name.ts';
-import type { OuterScope } from './outer-scope.ts';
-import { refuse } from './refusal.ts';
 
 /** A name in FROM that stands for a column; what it means over the columns of the plan. */
 export type ScopeColumn = { readonly name: string; readonly expression: Expression };
@@ -281,4 +292,155 @@ export function checkDistinctNames(
       refuse(`FROM names ${name} twice; give one of them another alias`, span);
     }
   }
+}
+
+/**
+ * The names of the query around a subquery, as the subquery sees them: whatever it reads of a row
+ * outside is a capture, inside a column that stands for the value.
+ */
+export class OuterScope {
+  readonly #scope: NameScope;
+  readonly #binding: Binding;
+  /** By the identity of what is captured. */
+  readonly #captures = new Map<number, Capture>();
+  readonly #byColumn = new Map<ColumnId, Capture>();
+  /** Variables outside, with what they are inside. */
+  readonly #variables = new Map<RangeVariable, RangeVariable>();
+
+  constructor(scope: NameScope, binding: Binding) {
+    this.#scope = scope;
+    this.#binding = binding;
+  }
+
+  find(name: Name): Expression | undefined {
+    const found = this.#scope.find(name, this.#binding);
+    return found && this.#inside(found, name.text, { span: name.span, text: name.text });
+  }
+
+  /** Its columns are captured when they are named, so that the others are not. */
+  findVariable(name: string): RangeVariable | undefined {
+    const variable = this.#scope.findVariable(name);
+    if (variable === undefined) return undefined;
+    const known = this.#variables.get(variable) ?? this.#variableInside(variable, name);
+    this.#variables.set(variable, known);
+    return known;
+  }
+
+  #variableInside(variable: RangeVariable, name: string): RangeVariable {
+    const columns = (list: readonly ScopeColumn[]) =>
+      list.map((column) => ({
+        ...column,
+        expression: this.#inside(column.expression, column.name),
+      }));
+    const { dynamic } = variable;
+    return {
+      ...variable,
+      columns: columns(variable.columns),
+      star: columns(variable.star),
+      value: this.#inside(variable.value, name),
+      dynamic: dynamic && { ...dynamic, record: this.#inside(dynamic.record, name) },
+    };
+  }
+
+  names(): readonly string[] {
+    return this.#scope.names();
+  }
+
+  /**
+   * The plan of the subquery and its captures: a path that begins with one is a capture of its own,
+   * so that just the field is read outside, and may be grouped by there. What is not read is left out.
+   */
+  close(plan: LogicalPlan): { readonly plan: LogicalPlan; readonly captures: readonly Capture[] } {
+    const closed = rewritePlan(plan, (node) => mapExpressions(node, (each) => this.#paths(each)));
+    const read = new Set<ColumnId>();
+    collectReads(closed, read);
+    const captures = [...this.#byColumn.values()].filter(({ column }) => read.has(column.id));
+    return { plan: closed, captures };
+  }
+
+  /** What is a constant outside is the same constant inside; a row is taken apart. */
+  #inside(expression: Expression, name: string, origin?: Origin): Expression {
+    if (expression.op === 'struct') {
+      const fields = expression.fields.map((field) => this.#inside(field, name, origin));
+      return { ...expression, fields };
+    }
+    if (columnsOf(expression).size === 0) return expression;
+    return columnReference(this.#capture(expression, name, origin));
+  }
+
+  #capture(expression: Expression, name: string, origin: Origin | undefined): Column {
+    const identity = this.#binding.identities.of(expression);
+    const known = this.#captures.get(identity);
+    if (known !== undefined) return known.column;
+    const column = this.#binding.newOuterColumn(name, expression.type);
+    const copy = { ...expression };
+    if (origin !== undefined) this.#binding.at(copy, origin.span, origin.text);
+    const capture = { column, expression: copy };
+    this.#captures.set(identity, capture);
+    this.#byColumn.set(column.id, capture);
+    return column;
+  }
+
+  #paths(expression: Expression): Expression {
+    if (expression.op === 'column') this.#place(expression);
+    const outside = this.#outsidePath(expression);
+    if (outside !== undefined) {
+      const origin = this.#binding.originOf(expression);
+      return columnReference(this.#capture(outside, origin?.text ?? '', origin));
+    }
+    const children = childrenOf(expression);
+    const inside = children.map((child) => this.#paths(child));
+    const isSame = inside.every((child, index) => child === children[index]);
+    return isSame ? expression : withChildren(expression, inside);
+  }
+
+  /** What was captured before it was known how the text names it. */
+  #place(column: Expression & { readonly op: 'column' }): void {
+    const captured = this.#byColumn.get(column.id)?.expression;
+    const origin = this.#binding.originOf(column);
+    if (captured === undefined || origin === undefined) return;
+    if (this.#binding.originOf(captured) !== undefined) return;
+    this.#binding.at(captured, origin.span, origin.text);
+  }
+
+  /** A path inside that begins with a capture, as it is outside. */
+  #outsidePath(expression: Expression): Expression | undefined {
+    if (expression.op !== 'dynamic-field' && expression.op !== 'struct-field') return undefined;
+    const { input } = expression;
+    const outside =
+      input.op === 'column' ? this.#byColumn.get(input.id)?.expression : this.#outsidePath(input);
+    return outside && { ...expression, input: outside };
+  }
+}
+
+type Named = { readonly name?: string | undefined };
+
+/** Made at the first look-up in a list; lists are never changed once made. */
+const indexes = new WeakMap<readonly Named[], ReadonlyMap<string, readonly number[]>>();
+
+/** Where in the list things bear the name, in any case. A list of many is gone through only once. */
+export function indicesNamed(list: readonly Named[], name: string): readonly number[] {
+  let index = indexes.get(list);
+  if (index === undefined) {
+    index = indexOf(list);
+    indexes.set(list, index);
+  }
+  return index.get(name.toLowerCase()) ?? [];
+}
+
+/** The things themselves. */
+export function itemsNamed<T extends Named>(list: readonly T[], name: string): readonly T[] {
+  return indicesNamed(list, name).map((index) => list[index]!);
+}
+
+function indexOf(list: readonly Named[]): ReadonlyMap<string, readonly number[]> {
+  const indices = new Map<string, number[]>();
+  for (const [index, { name }] of list.entries()) {
+    if (name === undefined) continue;
+    const key = name.toLowerCase();
+    const known = indices.get(key);
+    if (known === undefined) indices.set(key, [index]);
+    else known.push(index);
+  }
+  return indices;
 }

@@ -1,6 +1,6 @@
 import { aggregateFunctionNames } from '../../aggregate/registry.ts';
-import type { FunctionDoc } from '../../function/function-doc.ts';
 import { isOperator, scalarFunctionNames } from '../../function/registry.ts';
+import type { FunctionDoc } from '../../function/scalar-function.ts';
 import { windowFunctionNames } from '../../operator/window-functions.ts';
 
 /** A form that reads like a function but that the parser or the binder handles, so that no registry has it. */
@@ -110,4 +110,24 @@ export function functionNames(): readonly string[] {
     ...windowFunctionNames(),
     ...scalarFunctionNames().filter((name) => !isOperator(name)),
   ];
+}
+
+const RANDOM = 'the same data gives the same answer, so nothing is random';
+
+/**
+ * Functions of GoogleSQL that a text may not call here, or of PostgreSQL that have another name, and why.
+ * They are known so that nobody looks for a slip of the pen.
+ */
+const REFUSED: ReadonlyMap<string, string> = new Map([
+  ['rand', RANDOM],
+  ['generate_uuid', RANDOM],
+  ['now', 'the time of the query is CURRENT_TIMESTAMP()'],
+  ['session_user', 'a query runs for a token, and no token is a user'],
+  ['net.reg_domain', 'there is no list of public suffixes; REGEXP_EXTRACT may do'],
+  ['net.public_suffix', 'there is no list of public suffixes; REGEXP_EXTRACT may do'],
+]);
+
+/** The reason why a call of that name, in lower case, is refused; `undefined` for other names. */
+export function whyRefused(name: string): string | undefined {
+  return REFUSED.get(name);
 }

@@ -1,31 +1,33 @@
-import { DictionaryMemo } from '../../aggregate/dictionary-memo.ts';
-import { carvedFloat64, carvedUint8 } from '../../column/carved-arrays.ts';
+import { DictionaryMemo } from '../../aggregate/number-reader.ts';
+import { carvedFloat64, carvedInt32, carvedUint8 } from '../../column/carved-arrays.ts';
 import type { VectorFunction } from '../../column/chunk.ts';
-import type { SqlType } from '../../column/type.ts';
+import { CodedNumbers, CodedTruths } from '../../column/number-vectors.ts';
+import type { PackedNumbers } from '../../column/packed-numbers.ts';
+import { PlainStrings } from '../../column/string-values.ts';
+import { isNumber, type SqlType } from '../../column/type.ts';
 import type { SqlValue } from '../../column/value.ts';
-import type {
-  Dictionary,
-  DictionaryVector,
-  StringDictionary,
-  Vector,
-} from '../../column/vector.ts';
 import {
   booleanVector,
   constantVector,
+  type Dictionary,
+  type DictionaryVector,
+  dictionaryVector,
+  isConstantNull,
   isOfStrings,
+  type NumberVector,
   numberVector,
+  type StringDictionary,
+  type Vector,
   valueAt,
 } from '../../column/vector.ts';
+import { encodeWtf8 } from '../../column/wtf8.ts';
 import type { ScalarOverload } from '../../function/scalar-function.ts';
-import type { Measure, PartFinder } from '../../function/text/text-measures.ts';
-import { spendSteps } from '../../function/work-meter.ts';
-import { vectorOfValues } from '../../operator/result-vector.ts';
-import { BooleanMemo, STATES_MAX } from './boolean-memo.ts';
-import { computeByCode } from './by-code.ts';
-import { evaluateWith } from './evaluate-with.ts';
-import { BYTES_PER_STEP, partOfEach } from './text-parts.ts';
+import type { Measure, PartFinder } from '../../function/text/text-units.ts';
+import { spendSteps, stepsOf } from '../../function/work-meter.ts';
+import { vectorOfValues } from '../../operator/merge-vectors.ts';
+import { QueryError } from '../../query-error.ts';
 import type { TextSearch } from './text-search.ts';
-import { ValueMemo } from './value-memo.ts';
+import { BooleanMemo, STATES_MAX, ValueMemo } from './value-memo.ts';
 
 export type LiftedFunction = Pick<
   ScalarOverload,
@@ -138,10 +140,6 @@ function varyingArgument(vectors: readonly Vector[]): number {
     varying = index;
   }
   return varying;
-}
-
-function isConstantNull(vector: Vector): boolean {
-  return vector.kind === 'constant' && vector.value === null;
 }
 
 function constantOf(vector: Vector): SqlValue {
@@ -290,5 +288,184 @@ class ArgumentMemo {
       values[this.#index] = value;
       return evaluateWith(evaluate, values);
     };
+  }
+}
+
+/** A code costs as much as some rows: there should be fewer. */
+const ROWS_PER_CODE = 2;
+
+/**
+ * A function of integers where they lie, beside constants: of each code rather than of each row. Codes that
+ * no row has are among them, so where any has an error, or NULL, rows have to tell: `undefined`.
+ */
+function computeByCode(
+  lifted: LiftedFunction,
+  vectors: readonly Vector[],
+  varying: number,
+): Vector | undefined {
+  const coded = codedOf(vectors[varying]!);
+  if (coded === undefined) return undefined;
+  const { numbers, ofCode } = coded;
+  const codeCount = numbers.coding.codeMax + 1;
+  if (codeCount * ROWS_PER_CODE > numbers.count) return undefined;
+  const decoded = vectors.map((vector, index) =>
+    index === varying ? ofCode() : constantVector(constantOf(vector), codeCount),
+  );
+  const computed = lifted.kernel?.(decoded, codeCount);
+  if (lifted.type.kind === 'BOOL') {
+    return computed?.kind === 'boolean' ? new CodedTruths(numbers, computed.values) : undefined;
+  }
+  if (!isNumber(lifted.type)) return undefined;
+  const results =
+    computed === undefined ? evaluateCodes(lifted, decoded, codeCount) : doublesOf(computed);
+  return results && new CodedNumbers(numbers, results);
+}
+
+type Coded = { readonly numbers: PackedNumbers; readonly ofCode: () => NumberVector };
+
+function codedOf(vector: Vector): Coded | undefined {
+  if (vector.form === 'packed numbers') {
+    return { numbers: vector, ofCode: () => vector.coding.decoded() };
+  }
+  if (vector.form !== 'coded numbers') return undefined;
+  const { numbers, numberOfCode } = vector;
+  return { numbers, ofCode: () => numberVector(numberOfCode, numberOfCode.length) };
+}
+
+function doublesOf(vector: Vector): Float64Array | undefined {
+  return vector.kind === 'number' && vector.nulls === undefined ? vector.values : undefined;
+}
+
+function evaluateCodes(
+  { evaluate }: LiftedFunction,
+  vectors: readonly Vector[],
+  codeCount: number,
+): Float64Array | undefined {
+  const results = new Float64Array(codeCount);
+  const values: SqlValue[] = vectors.map(constantOf);
+  const varying = vectors.findIndex(({ kind }) => kind === 'number');
+  const { values: numbers } = vectors[varying] as NumberVector;
+  try {
+    for (let code = 0; code < codeCount; code++) {
+      values[varying] = numbers[code]!;
+      const result = evaluateWith(evaluate, values);
+      if (typeof result !== 'number') return undefined;
+      results[code] = result;
+    }
+  } catch (error) {
+    if (error instanceof QueryError && error.code === 'query_failed') return undefined;
+    throw error;
+  }
+  return results;
+}
+
+/** One value of a function, its work counted by the sizes of what it takes and gives. */
+function evaluateWith(evaluate: ScalarOverload['evaluate'], values: readonly SqlValue[]): SqlValue {
+  let steps = 0;
+  for (let index = 0; index < values.length; index++) steps += stepsOf(values[index]);
+  spendSteps(steps);
+  const result = evaluateOn(evaluate, values);
+  spendSteps(stepsOf(result));
+  if (typeof result === 'string' && result.length >= ROPE_LENGTH_MIN) flatten(result);
+  return result;
+}
+
+/** From this length on a text is made one piece of memory; shorter ones are so soon, and weigh little. */
+const ROPE_LENGTH_MIN = 16_384;
+
+/**
+ * V8 keeps a text that was joined of others as a tree of them, of some hundred bytes, until somebody reads it.
+ * A sort would make megabytes of each of its rows then, at once and where nobody looks at what the heap holds.
+ * Reading a character is what makes it flat.
+ */
+function flatten(text: string): void {
+  text.charCodeAt(0);
+}
+
+/** Most functions take one to three arguments; spreading an array costs more than they do. */
+function evaluateOn(evaluate: ScalarOverload['evaluate'], values: readonly SqlValue[]): SqlValue {
+  switch (values.length) {
+    case 1:
+      return evaluate(values[0]!);
+    case 2:
+      return evaluate(values[0]!, values[1]!);
+    case 3:
+      return evaluate(values[0]!, values[1]!, values[2]!);
+    default:
+      return evaluate(...values);
+  }
+}
+
+/** Bytes that are looked at in the time of a step. */
+const BYTES_PER_STEP = 4;
+
+const NULL = -1;
+
+/**
+ * The part of each string that a function gives: as strings of their own, one for each row, end to end. `evaluate` gives
+ * the part of a code's string where the finder cannot tell.
+ */
+function partOfEach(
+  finder: PartFinder,
+  strings: StringDictionary,
+  { codes, count }: DictionaryVector,
+  evaluate: (code: number) => SqlValue,
+): DictionaryVector {
+  const parts = new TextBlock(count);
+  const partCodes = carvedInt32(count);
+  let lookedAt = 0;
+  for (let row = 0; row < count; row++) {
+    const code = codes[row]!;
+    if (code < 0) {
+      partCodes[row] = NULL;
+      continue;
+    }
+    const { bytes, start, end } = strings.range(code);
+    lookedAt += end - start;
+    const isFound = finder.find(bytes, start, end);
+    if (isFound === undefined) partCodes[row] = parts.addText(evaluate(code));
+    else if (!isFound || finder.start < 0) partCodes[row] = NULL;
+    else partCodes[row] = parts.add(bytes, finder.start, finder.end);
+  }
+  spendSteps(count + Math.floor(lookedAt / BYTES_PER_STEP));
+  return dictionaryVector(partCodes, count, parts.dictionary());
+}
+
+/** Strings end to end, in the order in which they come. */
+class TextBlock {
+  #bytes = new Uint8Array(0);
+  readonly #offsets: Uint32Array;
+  #count = 0;
+
+  constructor(countMax: number) {
+    this.#offsets = new Uint32Array(countMax + 1);
+  }
+
+  /** Gives the code of the string `bytes[start, end)`. */
+  add(bytes: Uint8Array, start: number, end: number): number {
+    let to = this.#offsets[this.#count]!;
+    if (to + end - start > this.#bytes.length) this.#grow(to + end - start);
+    const own = this.#bytes;
+    for (let at = start; at < end; at++, to++) own[to] = bytes[at]!;
+    this.#offsets[this.#count + 1] = to;
+    return this.#count++;
+  }
+
+  /** Gives the code of a string, and that of NULL for NULL. */
+  addText(value: SqlValue): number {
+    if (typeof value !== 'string') return NULL;
+    const bytes = encodeWtf8(value);
+    return this.add(bytes, 0, bytes.length);
+  }
+
+  dictionary(): PlainStrings {
+    const strings = { bytes: this.#bytes, offsets: this.#offsets };
+    return new PlainStrings(strings, { size: this.#count, isDistinct: false, isPerValue: true });
+  }
+
+  #grow(size: number): void {
+    const grown = new Uint8Array(Math.max(2 * this.#bytes.length, size, 8 * this.#offsets.length));
+    grown.set(this.#bytes);
+    this.#bytes = grown;
   }
 }

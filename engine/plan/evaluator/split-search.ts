@@ -1,8 +1,9 @@
 import { carvedUint8 } from '../../column/carved-arrays.ts';
-import { CodedTruths } from '../../column/coded-truths.ts';
 import { findingsGeneration } from '../../column/findings.ts';
+import { CodedTruths } from '../../column/number-vectors.ts';
 import { IntegerCoding, PackedNumbers } from '../../column/packed-numbers.ts';
-import { SHAPES_MAX } from '../../column/split-footer.ts';
+import { firstAtLeast } from '../../column/positions.ts';
+import { SHAPES_MAX } from '../../column/split-shape.ts';
 import {
   constantVector,
   FALSE,
@@ -16,12 +17,17 @@ import type { ByteDfa } from '../../function/regex/byte-dfa.ts';
 import { DigitSteps } from '../../function/regex/digit-steps.ts';
 import type { TextMatcher } from '../../function/regex/text-matcher.ts';
 import { spendSteps } from '../../function/work-meter.ts';
-import { type FoundExceptions, ShapeExceptions } from './shape-exceptions.ts';
-import { decideByShapes, type Stretch } from './shape-kernels.ts';
-import { HoleSteps, type ShapeTruths, SplitVerdicts } from './split-verdicts.ts';
+import {
+  ALWAYS,
+  HoleSteps,
+  NEVER,
+  OPEN,
+  type ShapesByWord,
+  type ShapeTruths,
+  SplitVerdicts,
+  UNSET,
+} from './split-verdicts.ts';
 import { LEFT, MATCHES, SplitWalk } from './split-walk.ts';
-import { ALWAYS, OPEN, UNSET } from './verdict.ts';
-import { WordMarks } from './word-marks.ts';
 
 /**
  * Patterns of which a thread remembers what heads and shapes of open segments say: a saved query has a
@@ -284,4 +290,236 @@ function memoryOf(dfa: ByteDfa): SplitMemory {
     }
   }
   return memory;
+}
+
+/** Of a string, one byte each: not looked at yet. */
+const NOT_LOOKED_AT = 0;
+/** … its shape, or what is usual of it, says what is so. */
+const AS_SHAPE = 1;
+/** … it is otherwise. */
+const EXCEPTION = 2;
+/** … it is looked for elsewhere. */
+const ELSEWHERE = 3;
+
+/** Some strings, [start, end). */
+type StringRange = { readonly start: number; readonly end: number };
+
+/** The test of one string, for those that nothing else decides. */
+type StringTest = (code: number) => boolean;
+
+type FoundExceptions = {
+  /** Ascending, counted from the first string of the range. */
+  readonly rows: Int32Array;
+  /** How many of the strings have a shape that says nothing. */
+  readonly openCount: number;
+};
+
+/**
+ * Which strings are other than their shape says: those with text that is in no table, and those with some
+ * words. What was found of one is remembered, a byte each: saved queries ask for the same again and again.
+ */
+class ShapeExceptions {
+  readonly #split: SplitBlock;
+  readonly #shapes: ShapeTruths;
+  /** By the place among strings with text. */
+  #ofTexts: Uint8Array | undefined;
+  /** By word: by the place among its strings. */
+  readonly #ofWords = new Map<number, Uint8Array>();
+
+  constructor(split: SplitBlock, shapes: ShapeTruths) {
+    this.#split = split;
+    this.#shapes = shapes;
+  }
+
+  within(range: StringRange, test: StringTest): FoundExceptions {
+    const rows: number[] = [];
+    const openCount = this.#addOpen(range, test, rows);
+    for (const word of this.#shapes.byWord.words) this.#addByWord(word, range, test, rows);
+    return { rows: ascending(rows), openCount };
+  }
+
+  #addOpen(range: StringRange, test: StringTest, rows: number[]): number {
+    const { isOpen, areOpenInline } = this.#shapes;
+    if (isOpen === undefined) return 0;
+    if (areOpenInline) return this.#addWithText(range, test, rows);
+    const { shapeCodes } = this.#split;
+    let openCount = 0;
+    for (let code = range.start; code < range.end; code++) {
+      if (isOpen[shapeCodes[code]!] === 0) continue;
+      openCount++;
+      if (this.#isWrong(code, test)) rows.push(code - range.start);
+    }
+    return openCount;
+  }
+
+  /** Where all strings of open shapes have text that is in no table. */
+  #addWithText({ start, end }: StringRange, test: StringTest, rows: number[]): number {
+    const { textEntries, shapeCodes } = this.#split;
+    this.#ofTexts ??= new Uint8Array(textEntries.length);
+    const known = this.#ofTexts;
+    let openCount = 0;
+    let at = firstAtLeast(textEntries, 0, textEntries.length, start);
+    for (; at < textEntries.length && textEntries[at]! < end; at++) {
+      const code = textEntries[at]!;
+      if (known[at] === NOT_LOOKED_AT) {
+        const isOpen = this.#shapes.isOpen?.[shapeCodes[code]!] === 1;
+        known[at] = isOpen ? this.#look(code, test) : ELSEWHERE;
+      }
+      if (known[at] !== ELSEWHERE) openCount++;
+      if (known[at] === EXCEPTION) rows.push(code - start);
+    }
+    return openCount;
+  }
+
+  #addByWord(word: number, { start, end }: StringRange, test: StringTest, rows: number[]): void {
+    const { wordStarts, wordEntries } = this.#split;
+    const first = wordStarts[word]!;
+    const count = wordStarts[word + 1]! - first;
+    let at = firstAtLeast(wordEntries, first, count, start);
+    if (at === count || wordEntries[first + at]! >= end) return;
+    const known = this.#ofWords.get(word) ?? new Uint8Array(count);
+    this.#ofWords.set(word, known);
+    for (; at < count && wordEntries[first + at]! < end; at++) {
+      const code = wordEntries[first + at]!;
+      if (known[at] === NOT_LOOKED_AT) known[at] = this.#lookByWord(word, code, test);
+      if (known[at] === EXCEPTION) rows.push(code - start);
+    }
+  }
+
+  #lookByWord(word: number, code: number, test: StringTest): number {
+    const { byWord } = this.#shapes;
+    const shape = this.#split.shapeCodes[code]!;
+    const usual = byWord.usual[shape]!;
+    if (usual === OPEN) return ELSEWHERE;
+    const verdict = byWord.verdictWith(word, shape);
+    if (verdict === OPEN) return this.#look(code, test);
+    return verdict === usual ? AS_SHAPE : EXCEPTION;
+  }
+
+  #look(code: number, test: StringTest): number {
+    return this.#isWrong(code, test) ? EXCEPTION : AS_SHAPE;
+  }
+
+  /** Whether a string is other than its shape says; of an open one that is FALSE. */
+  #isWrong(code: number, test: StringTest): boolean {
+    const isTrue = this.#shapes.truths[this.#split.shapeCodes[code]!] === TRUE;
+    return test(code) !== isTrue;
+  }
+}
+
+/** Each once: a string may have several of the words. */
+function ascending(rows: readonly number[]): Int32Array {
+  const sorted = new Int32Array(rows).sort();
+  let count = 0;
+  for (let at = 0; at < sorted.length; at++) {
+    if (at === 0 || sorted[at] !== sorted[at - 1]) sorted[count++] = sorted[at]!;
+  }
+  return sorted.subarray(0, count);
+}
+
+/** Some strings of one head: `codes[from, to)`. */
+type Stretch = {
+  readonly codes: Int32Array;
+  readonly from: number;
+  readonly to: number;
+  /** The strings of the head are [start, end). */
+  readonly start: number;
+  readonly end: number;
+};
+
+/**
+ * Writes the truths of strings as long as they are of one head and their shapes decide; gives the place of
+ * the first that is not, or that is marked.
+ */
+function decideByShapes(
+  stretch: Stretch,
+  { shapeCodes }: { readonly shapeCodes: Uint8Array },
+  verdicts: Readonly<Uint8Array>,
+  marks: Uint8Array | undefined,
+  truths: Uint8Array,
+): number {
+  return marks === undefined
+    ? decideAll(stretch, shapeCodes, verdicts, truths)
+    : decideUnmarked(stretch, shapeCodes, verdicts, marks, truths);
+}
+
+function decideAll(
+  { codes, from, to, start, end }: Stretch,
+  shapeCodes: Uint8Array,
+  verdicts: Readonly<Uint8Array>,
+  truths: Uint8Array,
+): number {
+  let i = from;
+  for (; i < to; i++) {
+    const code = codes[i]!;
+    if (code < start || code >= end) break;
+    const verdict = verdicts[shapeCodes[code]!]!;
+    if (verdict !== ALWAYS && verdict !== NEVER) break;
+    // ALWAYS is TRUE, and NEVER has no bit of it.
+    truths[i] = verdict & TRUE;
+  }
+  return i;
+}
+
+function decideUnmarked(
+  { codes, from, to, start, end }: Stretch,
+  shapeCodes: Uint8Array,
+  verdicts: Readonly<Uint8Array>,
+  marks: Uint8Array,
+  truths: Uint8Array,
+): number {
+  let i = from;
+  for (; i < to; i++) {
+    const code = codes[i]!;
+    if (code < start || code >= end || marks[code] === 1) break;
+    const verdict = verdicts[shapeCodes[code]!]!;
+    if (verdict !== ALWAYS && verdict !== NEVER) break;
+    truths[i] = verdict & TRUE;
+  }
+  return i;
+}
+
+/**
+ * Strings that are walked through before it repays to mark, one for so many: a mark takes a nanosecond or
+ * two, a walk some hundred.
+ */
+const STRINGS_PER_WALK = 128;
+
+/** Which strings taken apart have a word of which their shape says nothing. */
+class WordMarks {
+  readonly #split: SplitBlock;
+  readonly #marked = new Set<ShapesByWord>();
+  /** By string, 1 for those with such a word; made with the first. */
+  #marks: Uint8Array | undefined;
+  #walkCount = 0;
+
+  constructor(split: SplitBlock) {
+    this.#split = split;
+  }
+
+  /** Counts a string that was walked through. */
+  countWalk(): void {
+    this.#walkCount++;
+  }
+
+  /**
+   * 1 for each string that has one of these words, or one of those given before; `undefined` where there
+   * are none, and as long as few strings were walked through.
+   */
+  marksOf(byWord: ShapesByWord): Uint8Array | undefined {
+    const { length } = this.#split.shapeCodes;
+    if (byWord.words.length === 0 || this.#walkCount * STRINGS_PER_WALK < length) return undefined;
+    this.#marks ??= new Uint8Array(length);
+    if (!this.#marked.has(byWord)) this.#mark(byWord, this.#marks);
+    return this.#marks;
+  }
+
+  #mark(byWord: ShapesByWord, marks: Uint8Array): void {
+    const { wordStarts, wordEntries } = this.#split;
+    this.#marked.add(byWord);
+    for (const word of byWord.words) {
+      const end = wordStarts[word + 1]!;
+      for (let at = wordStarts[word]!; at < end; at++) marks[wordEntries[at]!] = 1;
+    }
+  }
 }

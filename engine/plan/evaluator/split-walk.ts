@@ -1,12 +1,11 @@
 import { must } from '../../assert.ts';
-import { UUID_BYTES } from '../../column/packed-digits.ts';
+import { UUID_BYTES } from '../../column/packed-numbers.ts';
 import { ANY, HEX, isHole, isInline, PartReader, UUID, WORD } from '../../column/split-shape.ts';
 import type { SplitBlock, StringBlock } from '../../column/vector.ts';
 import { ACCEPTED, type ByteDfa, DEAD, GAVE_UP } from '../../function/regex/byte-dfa.ts';
 import type { DigitSteps } from '../../function/regex/digit-steps.ts';
 import { SPLIT_STATES_MAX } from '../../limits.ts';
-import type { SplitVerdicts } from './split-verdicts.ts';
-import { ALWAYS, NEVER } from './verdict.ts';
+import { ALWAYS, NEVER, type SplitVerdicts } from './split-verdicts.ts';
 
 /** The string matches; also among landings: it does, whatever comes. */
 export const MATCHES = -1;

@@ -2,9 +2,9 @@ import { carvedUint8 } from '../../column/carved-arrays.ts';
 import { findingsGeneration } from '../../column/findings.ts';
 import { firstAtLeast } from '../../column/positions.ts';
 import type { RowRanges } from '../../column/row-ranges.ts';
-import type { SoughtText } from '../../column/sought-text.ts';
 import { type ToldStrings, toldStringsWith, wordsWith } from '../../column/split-index.ts';
 import { isInline } from '../../column/split-shape.ts';
+import type { SoughtText } from '../../column/text-signature.ts';
 import {
   constantVector,
   FALSE,

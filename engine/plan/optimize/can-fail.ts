@@ -1,12 +1,18 @@
 import { findAggregateFunction } from '../../aggregate/registry.ts';
 import type { SqlType } from '../../column/type.ts';
-import type { Failure } from '../../function/function-facts.ts';
+import type { Failure } from '../../function/scalar-function.ts';
 import { type Call, failureOf } from '../call-facts.ts';
-import type { Expression, Subquery } from '../expression.ts';
-import { childrenOf, columnsOf, isLiteral, isUnsettled, subqueriesIn } from '../expression-walk.ts';
+import {
+  childrenOf,
+  columnsOf,
+  type Expression,
+  isLiteral,
+  isUnsettled,
+  type Subquery,
+  subqueriesIn,
+} from '../expression.ts';
 import { latePatternTest, lateTest } from '../late-texts.ts';
-import type { AggregateCall, LogicalPlan } from '../logical-plan.ts';
-import { expressionsOf, inputsOf } from './plan-walk.ts';
+import { type AggregateCall, expressionsOf, inputsOf, type LogicalPlan } from '../logical-plan.ts';
 
 /** Whether the evaluation of some row might raise an error; true when in doubt. */
 export function canFail(expression: Expression): boolean {
@@ -45,7 +51,7 @@ function someCanFail(expression: Expression, worst: Worst): boolean {
 
 /**
  * An expression of late values alone. It either becomes a bound of a scan, or the plan is made anew when
- * the values are known; so it is where it has no value (`plan-template.ts`).
+ * the values are known; so it is where it has no value (`plan-memo.ts`).
  */
 function isLateConstant(call: Call): boolean {
   return isUnsettled(call) && columnsOf(call).size === 0 && subqueriesIn(call).length === 0;

@@ -1,10 +1,30 @@
 import { unreachable } from '../../assert.ts';
 import { BOOL, INT64 } from '../../column/type.ts';
-import { aggregateStateOf } from '../aggregate-state.ts';
-import type { Column, ColumnId, Expression, Subquery } from '../expression.ts';
-import { columnReference, columnsOf, conjunctionOf, substitute } from '../expression-walk.ts';
-import type { Aggregate, Join, LogicalPlan, Outer, Union, Window } from '../logical-plan.ts';
-import { type ColumnIds, expressionsOf, inputsOf, mapExpressions, outputOf } from './plan-walk.ts';
+import { aggregateStateOf } from '../call-state.ts';
+import {
+  type Column,
+  type ColumnId,
+  collectColumns,
+  columnReference,
+  columnsOf,
+  conjunctionOf,
+  type Expression,
+  type Subquery,
+  substitute,
+} from '../expression.ts';
+import {
+  type Aggregate,
+  type ColumnIds,
+  expressionsOf,
+  inputsOf,
+  type Join,
+  type LogicalPlan,
+  mapExpressions,
+  type Outer,
+  outputOf,
+  type Union,
+  type Window,
+} from '../logical-plan.ts';
 
 /**
  * Makes the plan of a subquery one for many rows outside at once, after Neumann and Kemper,
@@ -292,4 +312,61 @@ function emptyUnless(ordinal: Column, value: Expression, empty: Expression): Exp
   };
   const branches = [{ when: isMissing, then: empty }];
   return { op: 'case', type: value.type, branches, otherwise: value };
+}
+
+/**
+ * A plan that gives each row at least once where it is given more often. Where a row outside only asks
+ * whether it has a partner, that has a partner's values once in its table: a key that a million events
+ * share is one row then, and not a million for each row outside. `required`: the columns that are read.
+ */
+export function onceEach(plan: LogicalPlan, required: ReadonlySet<ColumnId>): LogicalPlan {
+  switch (plan.op) {
+    case 'project': {
+      const read = plan.columns.filter(({ column }) => required.has(column.id));
+      const below = withColumnsOf(
+        new Set(),
+        read.map(({ expression }) => expression),
+      );
+      return { ...plan, input: onceEach(plan.input, below) };
+    }
+    case 'filter':
+    case 'unnest': {
+      const below = withColumnsOf(required, expressionsOf(plan));
+      return { ...plan, input: onceEach(plan.input, below) };
+    }
+    case 'join':
+      return plan.kind === 'inner' || plan.kind === 'cross' ? onceEachJoin(plan, required) : plan;
+    default:
+      return plan;
+  }
+}
+
+function onceEachJoin(join: Join, required: ReadonlySet<ColumnId>): LogicalPlan {
+  const read = withColumnsOf(required, expressionsOf(join));
+  const left = onceEach(join.left, read);
+  const columns = outputOf(join.right);
+  const isAsked = !columns.some(({ id }) => required.has(id)) && !readsOuter(join.right);
+  const keys = columns.filter(({ id }) => read.has(id));
+  const isGroupable = keys.every(({ type }) => type.kind !== 'ARRAY' && type.kind !== 'STRUCT');
+  if (!isAsked || !isGroupable) return { ...join, left };
+  if (keys.length === 0) {
+    const count: Expression = { op: 'literal', type: INT64, value: 1 };
+    return { ...join, left, right: { op: 'limit', input: join.right, count } };
+  }
+  const grouped = keys.map((column) => ({ column, expression: columnReference(column) }));
+  const right = { op: 'aggregate' as const, input: join.right, keys: grouped, aggregates: [] };
+  return { ...join, left, right };
+}
+
+function readsOuter(plan: LogicalPlan): boolean {
+  return plan.op === 'outer' || inputsOf(plan).some(readsOuter);
+}
+
+function withColumnsOf(
+  required: ReadonlySet<ColumnId>,
+  expressions: readonly Expression[],
+): ReadonlySet<ColumnId> {
+  const all = new Set(required);
+  for (const expression of expressions) collectColumns(expression, all);
+  return all;
 }

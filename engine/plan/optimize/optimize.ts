@@ -1,25 +1,19 @@
-import type { SourceSchema } from '../../column/snapshot.ts';
+import type { SourceSchema } from '../../column/segment.ts';
 import { INT64 } from '../../column/type.ts';
 import { WorkBudget } from '../../function/work-meter.ts';
 import { FOLDING_STEPS_MAX } from '../../limits.ts';
 import type { Column } from '../expression.ts';
-import type { BoundQuery, LogicalPlan } from '../logical-plan.ts';
+import { type BoundQuery, ColumnIds, type LogicalPlan } from '../logical-plan.ts';
 import { type Pieces, runPieces } from '../pieces.ts';
 import type { Reach } from '../reach.ts';
-import { bucketListsAsRanges } from './bucket-ranges.ts';
-import { computeConstantRelations } from './constant-relations.ts';
-import { type CallValues, foldPlan } from './fold.ts';
-import { joinsAsFilters } from './join-with-rows.ts';
-import { liftProjections } from './lift-projections.ts';
-import { needTexts } from './needed-texts.ts';
+import { type CallValues, computeConstantRelations, foldPlan } from './fold.ts';
 import { settleOrder, withoutArrivals } from './order.ts';
-import { ColumnIds } from './plan-walk.ts';
-import { pruneColumns } from './prune-columns.ts';
-import { pushFilters, spreadEmptiness } from './push-filters.ts';
+import { liftProjections, pruneColumns } from './prune-columns.ts';
+import { pushFilters, sinkUnnests, spreadEmptiness } from './push-filters.ts';
 import { nameQuantileOffsets } from './quantile-offsets.ts';
-import { scopeScans } from './scan-scope.ts';
-import { sinkUnnests } from './sink-unnests.ts';
+import { needTexts, scopeScans } from './scan-scope.ts';
 import { settleSubqueries } from './subqueries.ts';
+import { bucketListsAsRanges, joinsAsFilters } from './time-buckets.ts';
 
 /** What the optimiser knows of a call, whose clock it may not know yet. */
 export type PlanContext = CallValues & {

@@ -1,9 +1,19 @@
 import { INT64 } from '../../column/type.ts';
-import type { Column, ColumnId, Expression } from '../expression.ts';
-import { columnReference } from '../expression-walk.ts';
-import type { Limit, LogicalPlan, Project, Sort, SortKey, Union } from '../logical-plan.ts';
-import { Substitution } from '../substitution.ts';
-import { type ColumnIds, columnsInInput, inputsOf, outputOf, withInputs } from './plan-walk.ts';
+import { type Column, type ColumnId, columnReference, type Expression } from '../expression.ts';
+import {
+  type ColumnIds,
+  columnsInInput,
+  inputsOf,
+  type Limit,
+  type LogicalPlan,
+  outputOf,
+  type Project,
+  type Sort,
+  type SortKey,
+  type Union,
+  withInputs,
+} from '../logical-plan.ts';
+import { Substitution } from './prune-columns.ts';
 
 /**
  * Settles the order of rows. A sort that nothing keeps is dropped; sorts rise above unnests and filters,

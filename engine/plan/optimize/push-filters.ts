@@ -1,25 +1,30 @@
 import { unreachable } from '../../assert.ts';
-import type { ColumnId, Expression } from '../expression.ts';
+import { isNullWhenNull } from '../call-facts.ts';
 import {
+  type ColumnId,
   columnsOf,
   conjunctionOf,
   conjunctsOf,
+  type Expression,
   isLiteral,
   substitute,
-} from '../expression-walk.ts';
-import type { Aggregate, Join, LogicalPlan, Union, Unnest, Window } from '../logical-plan.ts';
-import { Substitution } from '../substitution.ts';
-import { canFailByValue } from './can-fail.ts';
-import { impliedByEquality } from './equal-columns.ts';
-import { rejectsNulls } from './null-rejection.ts';
+} from '../expression.ts';
 import {
+  type Aggregate,
   columnsInInput,
+  type Join,
+  type LogicalPlan,
   outputIds,
   outputOf,
   rewritePlan,
+  type Union,
+  type Unnest,
+  type Window,
   withInputs,
   withUnionInputs,
-} from './plan-walk.ts';
+} from '../logical-plan.ts';
+import { canFailByValue } from './can-fail.ts';
+import { Substitution } from './prune-columns.ts';
 
 /**
  * Brings every condition as near to its scan as its columns allow: through projections (their
@@ -341,4 +346,125 @@ function isEmpty(plan: LogicalPlan): boolean {
 
 function emptyLike(plan: LogicalPlan): LogicalPlan {
   return { op: 'rows', columns: outputOf(plan), rows: [] };
+}
+
+/**
+ * What else holds of rows for which all of `terms` do, where columns are equal and one of them is
+ * compared with constants: the same of the other. Only comparisons are copied, which cost next to
+ * nothing and never fail.
+ */
+function impliedByEquality(terms: readonly Expression[]): readonly Expression[] {
+  const equalities = terms.flatMap((term) => equalColumns(term) ?? []);
+  const bounds = terms.filter(isBound);
+  return equalities.flatMap(({ left, right }) =>
+    bounds.flatMap((bound) => {
+      const [id] = columnsOf(bound);
+      if (id === left.id) return [substitute(bound, new Map([[left.id, right]]))];
+      return id === right.id ? [substitute(bound, new Map([[right.id, left]]))] : [];
+    }),
+  );
+}
+
+type ColumnExpression = Extract<Expression, { op: 'column' }>;
+
+/** Types whose equal values no comparison tells apart: of DYNAMIC values only the data knows. */
+const PLAIN_TYPES: ReadonlySet<string> = new Set([
+  ...['BOOL', 'INT64', 'STRING', 'TIMESTAMP', 'DATETIME', 'DATE', 'TIME'],
+]);
+
+function equalColumns(
+  term: Expression,
+): { readonly left: ColumnExpression; readonly right: ColumnExpression } | undefined {
+  if (term.op !== 'call' || term.name !== '=') return undefined;
+  const [left, right] = term.arguments as readonly [Expression, Expression];
+  if (left.op !== 'column' || right.op !== 'column') return undefined;
+  const { kind } = left.type;
+  return kind === right.type.kind && PLAIN_TYPES.has(kind) ? { left, right } : undefined;
+}
+
+const COMPARISONS: ReadonlySet<string> = new Set(['=', '<', '<=', '>', '>=', 'in']);
+
+/** `column < constant` and its like. */
+function isBound(term: Expression): boolean {
+  if (term.op !== 'call' || !COMPARISONS.has(term.name)) return false;
+  const columns = new Set<ColumnId>();
+  for (const side of term.arguments) {
+    if (side.op === 'column') columns.add(side.id);
+    else if (!isLiteral(side)) return false;
+  }
+  return columns.size === 1;
+}
+
+/**
+ * Whether a condition holds for no row in which these columns are NULL, so that it undoes what an
+ * outer join adds. False when in doubt.
+ */
+function rejectsNulls(condition: Expression, columns: ReadonlySet<ColumnId>): boolean {
+  if (isNullOf(condition, columns)) return true;
+  if (condition.op !== 'call') return false;
+  const { name, arguments: inputs } = condition;
+  const [input] = inputs;
+  switch (name) {
+    case 'and':
+      return inputs.some((each) => rejectsNulls(each, columns));
+    case 'or':
+      return inputs.every((each) => rejectsNulls(each, columns));
+    case 'not':
+      return input?.op === 'call' && input.name === 'is_null'
+        ? isNullOf(input.arguments[0]!, columns)
+        : false;
+    case 'is_true':
+    case 'is_false':
+      return isNullOf(input!, columns);
+    default:
+      return false;
+  }
+}
+
+/** Whether an expression is NULL in each row in which the columns are. */
+function isNullOf(expression: Expression, columns: ReadonlySet<ColumnId>): boolean {
+  switch (expression.op) {
+    case 'column':
+      return columns.has(expression.id);
+    case 'dynamic-field':
+    case 'struct-field':
+    case 'read-as':
+    case 'cast':
+      return isNullOf(expression.input, columns);
+    case 'call':
+      if (expression.name === 'in') return isNullOf(expression.arguments[0]!, columns);
+      return (
+        expression.arguments.some((each) => isNullOf(each, columns)) && isNullWhenNull(expression)
+      );
+    default:
+      return false;
+  }
+}
+
+/**
+ * Moves the unnest of one table's list from above a cross join to that table. A condition that equates
+ * an element with the other table can then make the join one by equality, where all pairs were made
+ * before. Joins by condition stay below: they let fewer rows through to be unnested.
+ */
+export function sinkUnnests(plan: LogicalPlan): LogicalPlan {
+  return rewritePlan(plan, (node) => (node.op === 'unnest' ? sunk(node) : node));
+}
+
+function sunk(unnest: Unnest): LogicalPlan {
+  const join = unnest.input;
+  if (join.op !== 'join' || join.kind !== 'cross') return unnest;
+  // The other table may be empty, and then no list is looked at.
+  if ([unnest.array, ...(unnest.on ? [unnest.on] : [])].some(canFailByValue)) return unnest;
+  const needed = columnsOf(unnest.array);
+  if (unnest.on !== undefined) for (const id of columnsOf(unnest.on)) needed.add(id);
+  needed.delete(unnest.element.id);
+  if (unnest.offset !== undefined) needed.delete(unnest.offset.id);
+  if (needed.size === 0) return unnest;
+  for (const side of ['left', 'right'] as const) {
+    const ids = outputIds(join[side]);
+    if ([...needed].every((id) => ids.has(id))) {
+      return { ...join, [side]: sunk({ ...unnest, input: join[side] }) };
+    }
+  }
+  return unnest;
 }

@@ -1,9 +1,15 @@
 import type { AggregateFunction } from '../../aggregate/aggregate-function.ts';
 import { findAggregateFunction } from '../../aggregate/registry.ts';
-import type { ColumnId, Expression } from '../expression.ts';
-import { childrenOf, isLiteral } from '../expression-walk.ts';
-import type { Aggregate, AggregateCall, LogicalPlan } from '../logical-plan.ts';
-import { expressionsOf, inputsOf, rewriteExpressions, rewritePlan } from './plan-walk.ts';
+import { type ColumnId, childrenOf, type Expression, isLiteral } from '../expression.ts';
+import {
+  type Aggregate,
+  type AggregateCall,
+  expressionsOf,
+  inputsOf,
+  type LogicalPlan,
+  rewriteExpressions,
+  rewritePlan,
+} from '../logical-plan.ts';
 
 /** How a column is read: at some offsets only, by itself or under other names; or in any way at all. */
 type Use =

@@ -1,12 +1,41 @@
-import type { SourceSchema } from '../../column/snapshot.ts';
-import type { ColumnId, Expression } from '../expression.ts';
-import { conjunctionOf, conjunctsOf, substitute } from '../expression-walk.ts';
-import { isLateText } from '../late-texts.ts';
-import type { Filter, LogicalPlan, Scan, TimeWindow, Union } from '../logical-plan.ts';
-import { Substitution } from '../substitution.ts';
-import { eventPathOf } from './event-path.ts';
-import { columnsInInput, inputsOf, outputIds, withInputs } from './plan-walk.ts';
-import { type TimeSteps, timeStepsOf } from './time-steps.ts';
+import type { NeededText, SourceSchema } from '../../column/segment.ts';
+import type { SqlValue } from '../../column/value.ts';
+import type { Int64 } from '../../function/number/int64.ts';
+import type { TimeStep } from '../../function/scalar-function.ts';
+import { DATE_STEP, DATETIME_STEP } from '../../function/time/time-conversion-functions.ts';
+import { QueryError } from '../../query-error.ts';
+import { type Call, constantsOf, factsOf } from '../call-facts.ts';
+import { knownTest, matcherOf } from '../evaluator/text-search.ts';
+import {
+  type ColumnId,
+  childrenOf,
+  conjunctionOf,
+  conjunctsOf,
+  type Expression,
+  substitute,
+} from '../expression.ts';
+import {
+  isLateText,
+  isOfUse,
+  type LateTest,
+  latePatternTest,
+  lateTest,
+  neededText,
+  type WantedText,
+} from '../late-texts.ts';
+import {
+  columnsInInput,
+  type Filter,
+  inputsOf,
+  type LogicalPlan,
+  outputIds,
+  type Scan,
+  type TimeWindow,
+  type Union,
+  withInputs,
+} from '../logical-plan.ts';
+import { canFail } from './can-fail.ts';
+import { Substitution } from './prune-columns.ts';
 
 /**
  * Tells each scan what its filters imply: a window of time, which replaces the comparisons it is
@@ -283,4 +312,185 @@ function constantProject(constant: Expression): Pick<Scan, 'projectKey' | 'late'
   if (isLateText(constant)) return { late: { project: constant.name.toLowerCase() } };
   if (constant.op !== 'literal' || typeof constant.value !== 'string') return undefined;
   return { projectKey: constant.value };
+}
+
+/**
+ * Tells each scan which texts a value of its events must hold for any of their rows to pass the
+ * filters above, so that whole blocks of rows are skipped. The conditions stay: blocks only may hold
+ * a text.
+ *
+ * A row that is skipped is not evaluated by what stands before its condition either. So that an
+ * answer does not hang on how rows lie in blocks, nothing that can fail may stand there. A condition that
+ * needs a text is false without it, and fails for none: a pattern may be refused for a long text that
+ * holds what it needs.
+ */
+export function needTexts(plan: LogicalPlan): LogicalPlan {
+  return need(plan, NOTHING_NEEDED);
+}
+
+/**
+ * A string, and the texts of which it has to hold at least one, or the parameter that is the only one, or that as a
+ * pattern tells which.
+ */
+type Need =
+  | { readonly input: Expression; readonly texts: readonly string[] }
+  | (LateTest & { readonly isPattern?: true });
+
+type NeedContext = {
+  /** What every row of the plan has to hold. */
+  readonly tests: readonly Need[];
+  /** The arrays of the elements made by unnesting on the way down. */
+  readonly elements: ReadonlyMap<ColumnId, Expression>;
+};
+
+const NOTHING_NEEDED: NeedContext = { tests: [], elements: new Map() };
+
+function need(plan: LogicalPlan, context: NeedContext): LogicalPlan {
+  switch (plan.op) {
+    case 'filter': {
+      const conjuncts = conjunctsOf(plan.predicate);
+      const failing = conjuncts.findIndex(canFail);
+      const own = conjuncts
+        .slice(0, failing < 0 ? undefined : failing + 1)
+        .filter((conjunct) => !childrenOf(conjunct).some(canFail))
+        .flatMap(needsOf);
+      const tests = failing < 0 ? [...context.tests, ...own] : own;
+      return { ...plan, input: need(plan.input, { ...context, tests }) };
+    }
+    case 'unnest': {
+      const isSure = !plan.outer && !canFail(plan.array);
+      const elements = new Map(context.elements).set(plan.element.id, plan.array);
+      const tests = isSure ? context.tests : [];
+      return { ...plan, input: need(plan.input, { tests, elements }) };
+    }
+    case 'scan':
+      return withTexts(plan, context);
+    default:
+      return withInputs(
+        plan,
+        inputsOf(plan).map((input) => need(input, NOTHING_NEEDED)),
+      );
+  }
+}
+
+function withTexts(scan: Scan, context: NeedContext): Scan {
+  const { late, projectKey } = scan;
+  const wanted: WantedText[] = [];
+  for (const need of context.tests) {
+    if ('parameter' in need && need.isPattern !== true && need.parameter === late?.project)
+      continue;
+    if ('texts' in need && !isOfUse(need.texts, projectKey)) continue;
+    const path = eventPathOf(need.input, scan, context.elements, false);
+    if (path === undefined || path.length === 0) continue;
+    if ('texts' in need) wanted.push(neededText(path, need.texts));
+    else wanted.push({ path, parameter: need.parameter, isPattern: need.isPattern });
+  }
+  if (wanted.length === 0) return scan;
+  const areLate = late?.project !== undefined || wanted.some((item) => 'parameter' in item);
+  if (areLate) return { ...scan, late: { ...late, texts: wanted } };
+  return { ...scan, texts: wanted as readonly NeededText[] };
+}
+
+/** What is somewhere in a string whenever a condition holds; a string without it does not make it fail. */
+function needsOf(term: Expression): readonly Need[] {
+  if (term.op !== 'call') return [];
+  const late = lateTest(term);
+  if (late !== undefined) return canFail(term) ? [] : [late];
+  const pattern = latePatternTest(term);
+  if (pattern !== undefined) return [{ ...pattern, isPattern: true }];
+  const known = knownTest(term);
+  if (known === undefined) return equalTexts(term);
+  const { input, test } = known;
+  if (test.kind !== 'general') return canFail(term) ? [] : [{ input, texts: [test.text] }];
+  return matcherOf(test)?.needed.map((texts) => ({ input, texts })) ?? [];
+}
+
+/** Of `input = 'text'`. */
+function equalTexts({ name, arguments: [left, right] }: Call): readonly Need[] {
+  if (name !== '=' || left === undefined || right === undefined) return [];
+  const [input, text] = left.op === 'literal' ? [right, left] : [left, right];
+  if (text.op !== 'literal' || typeof text.value !== 'string') return [];
+  return canFail(input) ? [] : [{ input, texts: [text.value] }];
+}
+
+/**
+ * Where in the events of a scan an expression reads a string: names of fields from the root record
+ * down, unnested records (`elements`: what the columns made by unnesting stand for) and single elements followed to
+ * their lists. `['project']` for the declared column, where that is asked for. `undefined`: elsewhere.
+ */
+function eventPathOf(
+  expression: Expression,
+  scan: Scan,
+  elements: ReadonlyMap<ColumnId, Expression>,
+  isProjectMeant: boolean,
+): readonly string[] | undefined {
+  const pathOf = (inner: Expression) => eventPathOf(inner, scan, elements, isProjectMeant);
+  switch (expression.op) {
+    case 'read-as':
+      return expression.type.kind === 'STRING' ? pathOf(expression.input) : undefined;
+    case 'dynamic-field': {
+      const path = pathOf(listOf(expression.input));
+      return path === undefined ? undefined : [...path, expression.name];
+    }
+    case 'column': {
+      const item = scan.columns.find(({ column }) => column.id === expression.id);
+      if (item?.field === 'root') return [];
+      if (item?.field === 'project' && isProjectMeant) return ['project'];
+      const array = item === undefined ? elements.get(expression.id) : undefined;
+      return array === undefined ? undefined : pathOf(array);
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** The list that a record is taken from by its position, or the expression itself. */
+function listOf(expression: Expression): Expression {
+  if (expression.op !== 'call' || expression.name !== 'array_safe_offset') return expression;
+  return expression.arguments[0]!;
+}
+
+/**
+ * A function of a column of times that never falls: the column itself, DATE(t) or
+ * TIMESTAMP_TRUNC(t, HOUR). Whether it is at least some value is told by the time alone.
+ */
+export type TimeSteps = {
+  readonly column: ColumnId;
+  /** The first time at which it is at least `value`; `undefined` where no double holds that. */
+  readonly firstUs: (value: number) => number | undefined;
+};
+
+/** `undefined` for an expression that is no such function, or not known to be one. */
+export function timeStepsOf(expression: Expression): TimeSteps | undefined {
+  if (expression.op === 'column') return { column: expression.id, firstUs: safeUs };
+  const time = timeIn(expression);
+  if (time?.op !== 'column' || time.type.kind !== 'TIMESTAMP') return undefined;
+  const step = stepOf(expression);
+  if (step === undefined) return undefined;
+  return { column: time.id, firstUs: (value) => safely(() => step.firstUs(value)) };
+}
+
+function timeIn(expression: Expression): Expression | undefined {
+  if (expression.op === 'cast') return expression.input;
+  return expression.op === 'call' ? expression.arguments[0] : undefined;
+}
+
+function stepOf(expression: Expression): TimeStep | undefined {
+  if (expression.op === 'call') return factsOf(expression).timeStep?.(constantsOf(expression));
+  if (expression.type.kind === 'DATE') return DATE_STEP;
+  return expression.type.kind === 'DATETIME' ? DATETIME_STEP : undefined;
+}
+
+function safeUs(us: SqlValue): number | undefined {
+  return typeof us === 'number' && Number.isSafeInteger(us) ? us : undefined;
+}
+
+/** Where there is no such time within the years, rows are asked one by one. */
+function safely(compute: () => Int64): number | undefined {
+  try {
+    return safeUs(compute());
+  } catch (error) {
+    if (error instanceof QueryError) return undefined;
+    throw error;
+  }
 }

@@ -1,30 +1,32 @@
 import { BOOL } from '../../column/type.ts';
 import type { SqlValue } from '../../column/value.ts';
 import { FOLDED_ELEMENTS_MAX } from '../../limits.ts';
-import type { ColumnId, Expression, Subquery } from '../expression.ts';
 import {
+  type ColumnId,
   childrenOf,
   columnReference,
-  columnsOf,
+  type Expression,
   isLiteral,
+  type Subquery,
   substitute,
   withChildren,
-} from '../expression-walk.ts';
-import type { BoundQuery, LogicalPlan, Rows } from '../logical-plan.ts';
-import type { Pieces } from '../pieces.ts';
-import { computeConstantRelations } from './constant-relations.ts';
-import { decorrelated } from './decorrelate.ts';
-import type { CallValues } from './fold.ts';
-import { onceEach } from './once-each.ts';
+} from '../expression.ts';
 import {
+  type BoundQuery,
   ColumnIds,
+  collectReads,
   expressionsOf,
   inputsOf,
+  type LogicalPlan,
   mapExpressions,
+  type Rows,
   subqueriesOf,
   substituteInPlan,
   withInputs,
-} from './plan-walk.ts';
+} from '../logical-plan.ts';
+import type { Pieces } from '../pieces.ts';
+import { decorrelated, onceEach } from './decorrelate.ts';
+import { type CallValues, computeConstantRelations } from './fold.ts';
 
 /** Applies all passes to the plan of a subquery; `isOrdered`: whether the order of its rows counts. */
 export type OptimizeInner = (
@@ -109,13 +111,6 @@ function withFewerRows(subquery: Subquery): Subquery {
   if (form !== 'in' || value === undefined || captures.length > 0) return subquery;
   const key = { column: value, expression: columnReference(value) };
   return { ...subquery, plan: { op: 'aggregate', input: plan, keys: [key], aggregates: [] } };
-}
-
-function collectReads(plan: LogicalPlan, into: Set<ColumnId>): void {
-  for (const expression of expressionsOf(plan)) {
-    for (const id of columnsOf(expression)) into.add(id);
-  }
-  for (const input of inputsOf(plan)) collectReads(input, into);
 }
 
 /** The columns of a plan that are the same constant in all of its rows. */

@@ -1,6 +1,6 @@
 import { must, unreachable } from '../../../engine/assert.ts';
 import type { ColumnId, Expression, Subquery } from '../../../engine/plan/expression.ts';
-import { childrenOf, columnsOf } from '../../../engine/plan/expression-walk.ts';
+import { childrenOf, columnsOf } from '../../../engine/plan/expression.ts';
 import type { RenderContext } from './aggregate-rows.ts';
 import { ExpressionSql } from './expression-sql.ts';
 import { refuse } from './refusal.ts';

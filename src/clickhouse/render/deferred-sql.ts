@@ -1,7 +1,7 @@
 import { must } from '../../../engine/assert.ts';
 import type { SqlType } from '../../../engine/column/type.ts';
 import type { ColumnId, Expression } from '../../../engine/plan/expression.ts';
-import { columnsOf } from '../../../engine/plan/expression-walk.ts';
+import { columnsOf } from '../../../engine/plan/expression.ts';
 import type { AggregateCall } from '../../../engine/plan/logical-plan.ts';
 import { aggregateSql, takesFirsts } from './aggregate-sql.ts';
 import { type ColumnSql, ExpressionSql } from './expression-sql.ts';

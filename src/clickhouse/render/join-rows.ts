@@ -1,6 +1,6 @@
 import { isNumber } from '../../../engine/column/type.ts';
 import type { ColumnId, Expression } from '../../../engine/plan/expression.ts';
-import { columnsOf, conjunctsOf, someNode } from '../../../engine/plan/expression-walk.ts';
+import { columnsOf, conjunctsOf, someNode } from '../../../engine/plan/expression.ts';
 import type { Join } from '../../../engine/plan/logical-plan.ts';
 import type { RenderContext } from './aggregate-rows.ts';
 import { withAnswers } from './correlated-sql.ts';

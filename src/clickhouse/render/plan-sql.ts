@@ -1,8 +1,11 @@
 import { must, unreachable } from '../../../engine/assert.ts';
 import type { SqlType } from '../../../engine/column/type.ts';
 import type { Column, ColumnId, Expression } from '../../../engine/plan/expression.ts';
-import type { LogicalPlan, ScanField } from '../../../engine/plan/logical-plan.ts';
-import { expressionsOf } from '../../../engine/plan/optimize/plan-walk.ts';
+import {
+  expressionsOf,
+  type LogicalPlan,
+  type ScanField,
+} from '../../../engine/plan/logical-plan.ts';
 import { EVENTS_TABLE } from '../schema.ts';
 import { aggregateRows, type RenderContext } from './aggregate-rows.ts';
 import { withAnswers } from './correlated-sql.ts';

@@ -1,4 +1,4 @@
-import { LONE_SURROGATE } from '../../../engine/function/text/regular-expression.ts';
+import { LONE_SURROGATE } from '../../../engine/column/wtf8.ts';
 import type { QueryErrorCode, Span } from '../../../engine/query-error.ts';
 import { refuse } from './refusal.ts';
 

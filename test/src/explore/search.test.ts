@@ -1,8 +1,8 @@
 import { deepEqual, equal, ok, throws } from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { parseQuery } from '../../../engine/sql/parser.ts';
-import { readQuotedName, readString } from '../../../engine/sql/quoted-literal.ts';
+import { readQuotedName, readString } from '../../../engine/sql/lexer.ts';
+import { parseQuery } from '../../../engine/sql/query-parser.ts';
 import { ServiceError } from '../../../src/errors.ts';
 import type { KnownField } from '../../../src/explore/field-path.ts';
 import { formatPath } from '../../../src/explore/field-path.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
-import { NO_TENANT } from '../../../engine/pool/tenant-sets.ts';
+import { NO_TENANT } from '../../../engine/pool/fair-queue.ts';
 import { ServiceError } from '../../../src/errors.ts';
 import { BodyReader } from '../../../src/http/body.ts';
 import { PART_BYTES } from '../../../src/limits.ts';

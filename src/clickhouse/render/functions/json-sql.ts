@@ -1,4 +1,4 @@
-import { parseJsonPath } from '../../../../engine/function/json/json-path.ts';
+import { parseJsonPath } from '../../../../engine/function/json/json-value.ts';
 import { QueryError } from '../../../../engine/query-error.ts';
 import { refuse, UNSUPPORTED } from '../refusal.ts';
 import { integer, nullOf } from '../sql-type.ts';
