@@ -28,7 +28,7 @@ import type { ParameterDeclaration, Views } from './plan/logical-plan.ts';
 import type { CallContext } from './plan/optimize/optimize.ts';
 import type { PhysicalScan } from './plan/physical-plan.ts';
 import { type Pieces, type Timed, timed } from './plan/pieces.ts';
-import { type CallPlan, PlanMemo } from './plan/plan-memo.ts';
+import { type CallPlan, PlanCache } from './plan/plan-cache.ts';
 import { type PreparedQuery, prepareInPieces, prepareQuery } from './plan/prepared-query.ts';
 import { checkReach, EVERYTHING, type Reach, withinReach } from './plan/reach.ts';
 import type { Tenant } from './pool/fair-queue.ts';
@@ -173,7 +173,7 @@ export class Engine {
   #isClosed = false;
   #statesFailed = 0;
   readonly #costs = new RunCosts();
-  readonly #plans = new PlanMemo();
+  readonly #plans = new PlanCache();
   #queriesInline = 0;
   #planMs = 0;
   #queueMs = 0;

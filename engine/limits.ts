@@ -9,7 +9,7 @@ export const RECORD_DEPTH_MAX = 32;
 /** Open segments are sealed at this many rows: a scan of unsorted rows stays short. */
 export const OPEN_ROWS_MAX = 131_072;
 
-/** … or at this many bytes of strings and slots: sealing copies them once, and offsets fit 32 bits. */
+/** Open segments are sealed at this many bytes of strings and slots: sealing copies them once, and offsets fit 32 bits. */
 export const OPEN_BYTES_MAX = 64 * 1024 * 1024;
 
 /** Characters of SQL text. */
@@ -76,7 +76,7 @@ export const REGEX_PROGRAM_MAX = 10_000;
 export const REGEX_STEPS_MAX = 25_000_000;
 
 /**
- * … and that testing a text may, where no automaton of ours tells: at worst some 50 ms. Longer texts are put to the
+ * Characters times instructions that a test of a text by RE2 may come to: at worst some 50 ms. Longer texts are put to the
  * automaton first, which nearly all patterns have; its work is bounded below.
  */
 export const REGEX_TEST_STEPS_MAX = 2_500_000;
@@ -109,14 +109,13 @@ export const QUERY_TIME_MS_MAX = 30_000;
 export const FRAGMENT_BYTES_MIN = 8 * 1024 * 1024;
 
 /**
- * … unless it is known to take less, in milliseconds, on one thread: half of it is little more than these hops, and
- * what the partial states leave to be collected is as much again of processor time. What took 1.5 ms on one took 2.4
- * on two.
+ * Milliseconds of one thread below which a grouping is not split over workers: half of it is little more than the hops,
+ * and to collect what the partial states leave takes as much again.
  */
 export const FRAGMENTED_MS_MIN = 3;
 
 /**
- * … or to leave more bytes of partial states for each row, as where groups are nearly as many as rows: these are
+ * Bytes of partial states for each row above which a grouping is not split, as there are nearly as many groups as rows: states are
  * copied four times on their way to the task that combines them, which puts in each group once more.
  */
 export const FRAGMENT_STATE_BYTES_PER_ROW_MAX = 8;
@@ -128,7 +127,7 @@ export const FRAGMENT_STATE_BYTES_PER_ROW_MAX = 8;
 export const BOUND_NODES_MAX = 300_000;
 
 /**
- * … of a text that names another's tables: it is not saved but sent, and bound and planned while others wait. The
+ * The same bound for a caller's own SQL, which is bound and planned while others wait. The
  * longest that log pages send come to 3,000; this many take the main thread up to 100 ms, in pieces (`bench/hostile-texts.ts`).
  */
 export const BOUND_NODES_WITHIN_MAX = 5_000;
@@ -267,7 +266,7 @@ export const READERS_BYTES_MAX = 32 * 1024 * 1024;
  */
 export const UNREADABLE_TRIES_MAX = 16;
 
-/** … and bytes of their values and keys: an answer could not give more back, nor a heap hold it. */
+/** Bytes of the values and keys of collected rows: an answer could not return more, nor a heap hold it. */
 export const COLLECTED_BYTES_MAX = 256 * 1024 * 1024;
 
 /** Bytes of partial states remembered where nothing else is said: hundreds of states of large projects. */

@@ -47,7 +47,7 @@ const LISTINGS: Readonly<Record<string, Listing>> = {
   },
   'an optimizer rule': {
     isListed: ({ path }) => path.startsWith('engine/plan/optimize/'),
-    lists: ['engine/plan/optimize/optimize.ts', 'engine/plan/plan-memo.ts'],
+    lists: ['engine/plan/optimize/optimize.ts', 'engine/plan/plan-cache.ts'],
   },
   'a log format': {
     isListed: exports('ingest/wire/', /^export const \w+: WireFormat\b/m),

@@ -1,11 +1,11 @@
+import { ObjectCache } from '../column/object-cache.ts';
 import { INT64 } from '../column/type.ts';
 import type { SqlValue } from '../column/value.ts';
-import { type Vector, valueAt } from '../column/vector.ts';
+import { type Dictionary, type Vector, valueAt } from '../column/vector.ts';
 import { dynamicKey } from '../function/dynamic.ts';
 import { QueryError } from '../query-error.ts';
 import type { AggregateFunction, AggregateState } from './aggregate-function.ts';
-import { canonicalNumber } from './number-index.ts';
-import { DictionaryMemo } from './number-reader.ts';
+import { canonicalNumber, mixBits } from './number-index.ts';
 
 /** Hashes that are counted one by one; beyond, registers take over. */
 export const SKETCH_EXACT_MAX = 2048;
@@ -39,7 +39,7 @@ const UNKNOWN_HASH = -1;
 /** A sketch for each group that has a value. */
 class SketchesState implements AggregateState {
   readonly #sketches = new Map<number, DistinctSketch>();
-  readonly #hashesOfCodes = new DictionaryMemo((dictionary) =>
+  readonly #hashesOfCodes = new ObjectCache((dictionary: Dictionary) =>
     new Float64Array(dictionary.size).fill(UNKNOWN_HASH),
   );
   /** Bytes of all sketches. */
@@ -267,15 +267,7 @@ const SECOND_FACTOR = 1597334677;
 
 /** Mixes the two as MurmurHash3 ends, so that every bit depends on all of the value. */
 function finished(first: number, second: number): number {
-  const high = mixed(first) ^ mixed(Math.imul(second, 0x85ebca6b));
-  const low = mixed(second ^ Math.imul(first, 0xc2b2ae35));
+  const high = mixBits(first) ^ mixBits(Math.imul(second, 0x85ebca6b));
+  const low = mixBits(second ^ Math.imul(first, 0xc2b2ae35));
   return (high >>> (64 - HASH_BITS)) * 2 ** 32 + (low >>> 0);
-}
-
-function mixed(word: number): number {
-  let bits = word ^ (word >>> 16);
-  bits = Math.imul(bits, 0x85ebca6b);
-  bits ^= bits >>> 13;
-  bits = Math.imul(bits, 0xc2b2ae35);
-  return bits ^ (bits >>> 16);
 }

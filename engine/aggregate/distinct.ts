@@ -374,7 +374,7 @@ export function markedCodes(marks: Uint8Array): Int32Array {
   return marks[0] === 1 ? codes.subarray(1) : codes;
 }
 
-/** … with NULL, which is -1, at the head. */
+/** The codes that are marked, ascending; NULL, which is -1, is the first. */
 function nullAndCodes(marks: Uint8Array): Int32Array {
   const codes = new Int32Array(countMarks(marks) + marks[0]!);
   let count = 0;

@@ -12,53 +12,44 @@ export const NO_INT32: Int32Array<ArrayBuffer> = new Int32Array(0);
 export const NO_UINT8: Uint8Array<ArrayBuffer> = new Uint8Array(0);
 export const NO_UINT32: Uint32Array<ArrayBuffer> = new Uint32Array(0);
 
+type Growable =
+  | Float64Array<ArrayBuffer>
+  | Int32Array<ArrayBuffer>
+  | Uint8Array<ArrayBuffer>
+  | Uint32Array<ArrayBuffer>;
+
 /**
  * Arrays with an entry per group, grown by doubling as groups appear: of one run, and copied by `slice` where they
  * are to leave it (`carved-arrays.ts`). Each gives back `array` itself while it is long enough, else a longer copy
  * whose new entries hold `fill`.
  */
-export function grownFloat64(
-  array: Float64Array<ArrayBuffer>,
-  length: number,
-  fill = 0,
-): Float64Array<ArrayBuffer> {
-  if (array.length >= length) return array;
-  const grown = carvedFloat64(grownLength(array, length));
-  grown.set(array);
-  if (fill !== 0) grown.fill(fill, array.length);
-  return grown;
+export function grownFloat64(array: Float64Array<ArrayBuffer>, length: number, fill = 0) {
+  return grown(array, length, carvedFloat64, fill);
 }
 
-export function grownInt32(
-  array: Int32Array<ArrayBuffer>,
-  length: number,
-  fill = 0,
-): Int32Array<ArrayBuffer> {
-  if (array.length >= length) return array;
-  const grown = carvedInt32(grownLength(array, length));
-  grown.set(array);
-  if (fill !== 0) grown.fill(fill, array.length);
-  return grown;
+export function grownInt32(array: Int32Array<ArrayBuffer>, length: number, fill = 0) {
+  return grown(array, length, carvedInt32, fill);
 }
 
-export function grownUint8(
-  array: Uint8Array<ArrayBuffer>,
-  length: number,
-): Uint8Array<ArrayBuffer> {
-  if (array.length >= length) return array;
-  const grown = carvedUint8(grownLength(array, length));
-  grown.set(array);
-  return grown;
+export function grownUint8(array: Uint8Array<ArrayBuffer>, length: number) {
+  return grown(array, length, carvedUint8, 0);
 }
 
-export function grownUint32(
-  array: Uint32Array<ArrayBuffer>,
+export function grownUint32(array: Uint32Array<ArrayBuffer>, length: number) {
+  return grown(array, length, carvedUint32, 0);
+}
+
+function grown<A extends Growable>(
+  array: A,
   length: number,
-): Uint32Array<ArrayBuffer> {
+  carve: (length: number) => A,
+  fill: number,
+): A {
   if (array.length >= length) return array;
-  const grown = carvedUint32(grownLength(array, length));
-  grown.set(array);
-  return grown;
+  const longer = carve(grownLength(array, length));
+  longer.set(array);
+  if (fill !== 0) longer.fill(fill, array.length);
+  return longer;
 }
 
 /** Bytes of the first array: most states of a small query need no more. */

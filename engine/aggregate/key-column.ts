@@ -1,6 +1,7 @@
 import { assert, must } from '../assert.ts';
 import { carvedFloat64, carvedInt32, carvedUint8 } from '../column/carved-arrays.ts';
 import type { RunNumbers } from '../column/number-vectors.ts';
+import { ObjectCache } from '../column/object-cache.ts';
 import { type PackedNumbers, packUuid, UUID_BYTES } from '../column/packed-numbers.ts';
 import type { SqlType } from '../column/type.ts';
 import { type Interval, isInterval, type Nested, type SqlValue } from '../column/value.ts';
@@ -40,7 +41,6 @@ import {
 } from './distinct-values.ts';
 import { grownFloat64, grownInt32, NO_FLOAT64, NO_INT32 } from './growth.ts';
 import { canonicalNumber, canonicalValue, NumberIndex, WIDE_NUMBER_MIN } from './number-index.ts';
-import { DictionaryMemo } from './number-reader.ts';
 import { KeyStrings, SplitKeys } from './split-keys.ts';
 import {
   bytesOfKey,
@@ -86,7 +86,7 @@ export class KeyColumn {
   /** By the microseconds that comparisons go by. */
   readonly #intervalIds = new Map<bigint, number>();
   /** Per dictionary the id of code `c` at `c + 1`, and of NULL at 0; -1 when not known yet. */
-  readonly #codeIds = new DictionaryMemo((dictionary) =>
+  readonly #codeIds = new ObjectCache((dictionary: Dictionary) =>
     new Int32Array(dictionary.size + 1).fill(ABSENT),
   );
   /** There once strings were met that are taken apart: most columns have none. */

@@ -1,4 +1,5 @@
 import { must } from '../assert.ts';
+import { ObjectCache } from '../column/object-cache.ts';
 import { UUID_BYTES } from '../column/packed-numbers.ts';
 import type { Dictionary, DictionaryVector, NumberVector, Vector } from '../column/vector.ts';
 import { ByteIndex } from './byte-index.ts';
@@ -12,7 +13,6 @@ import {
   UUID_FORM,
 } from './distinct-values.ts';
 import { NumberIndex, WIDE_NUMBER_MIN } from './number-index.ts';
-import { DictionaryMemo } from './number-reader.ts';
 import { gathered } from './split-keys.ts';
 import { ANY_PART, bytesOfKey, KeyForms, NO_KEY, NO_PART, TextPatterns } from './text-patterns.ts';
 
@@ -39,8 +39,10 @@ export class KnownKeys {
   /** Whether there are values that are neither numbers nor strings: NULL, a record. */
   #hasOthers = false;
   /** Of each code whether its value is known: NOT_ASKED, UNKNOWN or KNOWN. */
-  readonly #codes = new DictionaryMemo((dictionary) => new Uint8Array(dictionary.size));
-  readonly #firstParts = new DictionaryMemo((dictionary) => this.#firstPartsOf(dictionary));
+  readonly #codes = new ObjectCache((dictionary: Dictionary) => new Uint8Array(dictionary.size));
+  readonly #firstParts = new ObjectCache((dictionary: Dictionary) =>
+    this.#firstPartsOf(dictionary),
+  );
 
   /** Those values alone that `refs` names. */
   constructor({ refs, numbers, texts, patterned, uuids }: DistinctValues) {

@@ -1,5 +1,5 @@
 import { carvedFloat64, carvedUint8 } from '../column/carved-arrays.ts';
-import { findingsGeneration } from '../column/findings.ts';
+import { ObjectCache } from '../column/object-cache.ts';
 import type { SqlValue } from '../column/value.ts';
 import {
   type Dictionary,
@@ -47,7 +47,7 @@ function readCode(values: CodeValues, code: number): number {
  * one loop serves all forms of vectors. One reader for one argument of one aggregate.
  */
 export class NumberReader {
-  readonly #codes = new DictionaryMemo<CodeValues>((dictionary) => ({
+  readonly #codes = new ObjectCache<Dictionary, CodeValues>((dictionary) => ({
     dictionary,
     kinds: new Uint8Array(dictionary.size),
     numbers: new Float64Array(dictionary.size),
@@ -106,36 +106,5 @@ export class NumberReader {
     if (this.#values.length >= count) return;
     this.#values = carvedFloat64(count);
     this.#nulls = carvedUint8(count);
-  }
-}
-
-/**
- * Values derived from dictionaries, by the identity of the dictionary. It keeps no dictionary alive: prepared plans, and
- * the expressions in them, live longer than the segments they read.
- */
-export class DictionaryMemo<T> {
-  readonly #make: (dictionary: Dictionary) => T;
-  /** Created with the first dictionary: most expressions never meet one. */
-  #known: WeakMap<Dictionary, { readonly value: T }> | undefined;
-  #generation = findingsGeneration();
-
-  constructor(make: (dictionary: Dictionary) => T) {
-    this.#make = make;
-  }
-
-  get(dictionary: Dictionary): T {
-    if (this.#generation !== findingsGeneration()) this.#forget();
-    this.#known ??= new WeakMap();
-    let known = this.#known.get(dictionary);
-    if (known === undefined) {
-      known = { value: this.#make(dictionary) };
-      this.#known.set(dictionary, known);
-    }
-    return known.value;
-  }
-
-  #forget(): void {
-    this.#generation = findingsGeneration();
-    this.#known = undefined;
   }
 }

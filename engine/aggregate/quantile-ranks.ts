@@ -11,7 +11,7 @@ export type SortedCounts<T> = {
   readonly total: number;
   /** Entries before it are not meant; 0 where absent. */
   readonly start?: number;
-  /** … nor those from here on; all to the last are where it is absent. */
+  /** Entries from here on are not meant; absent: all to the last are. */
   readonly end?: number;
 };
 

@@ -1,11 +1,11 @@
 import { must } from '../assert.ts';
+import { ObjectCache } from '../column/object-cache.ts';
 import { NOT_COUNTED } from '../column/split-shape.ts';
 import type { SqlValue } from '../column/value.ts';
 import type { Dictionary, DictionaryVector, SplitBlock } from '../column/vector.ts';
 import { distinctValue, type PlacedValues } from './distinct-values.ts';
 import { grownFloat64, grownInt32, NO_FLOAT64, NO_INT32 } from './growth.ts';
 import { NumberIndex } from './number-index.ts';
-import { DictionaryMemo } from './number-reader.ts';
 import { KeyForms, NO_KEY, type TextPatterns } from './text-patterns.ts';
 
 const ABSENT = -1;
@@ -16,13 +16,15 @@ const ABSENT = -1;
  * that have some are put together once for each.
  */
 export class SplitKeys {
-  readonly #forms: DictionaryMemo<KeyForms>;
-  readonly #ownIds = new DictionaryMemo(() => new NumberIndex());
+  readonly #forms: ObjectCache<Dictionary, KeyForms>;
+  readonly #ownIds = new ObjectCache((_dictionary: Dictionary) => new NumberIndex());
   /** In front of all others: most strings have no part, or one of a byte. */
-  readonly #fewParts = new DictionaryMemo(({ split }) => new FewPartIds(must(split).holeCounts));
+  readonly #fewParts = new ObjectCache(
+    ({ split }: Dictionary) => new FewPartIds(must(split).holeCounts),
+  );
 
   constructor(patterns: TextPatterns) {
-    this.#forms = new DictionaryMemo(({ split }) => KeyForms.of(must(split), patterns));
+    this.#forms = new ObjectCache(({ split }: Dictionary) => KeyForms.of(must(split), patterns));
   }
 
   /**

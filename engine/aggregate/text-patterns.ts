@@ -53,7 +53,7 @@ export class TextPatterns {
     return this.#patterns.block;
   }
 
-  /** … as a copy. */
+  /** A copy of the patterns by number. */
   entries(): StringBlock {
     return this.#patterns.entries();
   }
@@ -235,7 +235,7 @@ export function textOfKey(patterns: StringBlock, key: number): string {
   return decodeWtf8(bytes, 0, size);
 }
 
-/** … as bytes[0, size), good until the next call. */
+/** The text of a key as bytes[0, size), good until the next call. */
 export function bytesOfKey(
   { bytes, offsets }: StringBlock,
   key: number,

@@ -1,5 +1,6 @@
 import type { Bounds } from './extract/slice-bytes.ts';
 import { mergeNames, type RowGroups, type SegmentRows } from './merge-input.ts';
+import { partitionPoint } from './positions.ts';
 
 /** The rows of a part: those of each segment, none where `start` is `end`. */
 export type PartRows = readonly Bounds[];
@@ -117,22 +118,10 @@ function nthOf(ascending: readonly Float64Array[], index: number): number {
 }
 
 function countBelow(ascending: Float64Array, value: number): number {
-  return countWhile(ascending, (each) => each < value);
+  return partitionPoint(0, ascending.length, (index) => ascending[index]! < value);
 }
 
 /** How many of ascending values are at most `value`. */
 export function countThrough(ascending: Float64Array, value: number): number {
-  return countWhile(ascending, (each) => each <= value);
-}
-
-/** How many of the first values `isBefore` holds of; it holds of none behind one that it does not hold of. */
-function countWhile(values: Float64Array, isBefore: (value: number) => boolean): number {
-  let low = 0;
-  let high = values.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (isBefore(values[middle]!)) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  return partitionPoint(0, ascending.length, (index) => ascending[index]! <= value);
 }

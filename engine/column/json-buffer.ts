@@ -21,7 +21,7 @@ const PERHAPS_ESCAPED_UNIT = /[^ !#-[\]-\ud7ff\ue000-\uffff]/;
 const ENCODER = new TextEncoder();
 /** Up to here a loop over bytes beats the call that copies them. */
 const LOOP_COPY_MAX = 48;
-/** … and a loop over words of four. */
+/** Up to here a loop over words of four bytes beats it. */
 const WORD_LOOP_COPY_MAX = 192;
 
 const QUOTE = 0x22;

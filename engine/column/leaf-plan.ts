@@ -6,7 +6,7 @@ import type { LeafFooter } from './sealed-layout.ts';
 import type { SkeletonArrays } from './skeleton.ts';
 import type { SliceSink } from './slice.ts';
 import type { ChooseShapes } from './split-choice.ts';
-import type { ShapeMemory } from './split-encoding.ts';
+import type { ShapeCache } from './split-encoding.ts';
 import type { StringEncoder, WholeColumn } from './string-encoding.ts';
 import { withTextSources } from './text-index.ts';
 import {
@@ -273,14 +273,14 @@ export class LeafEncoder {
   readonly #sink: SliceSink;
   readonly #strings: StringEncoder;
   readonly #rowCount: number;
-  readonly #choices: ShapeMemory;
+  readonly #choices: ShapeCache;
   /** Columns encoded already, by a digest of their values. */
   readonly #encoded = new Map<string, { column: ColumnValues; footer: EncodedLeaf }[]>();
   readonly #wholes: (WholeColumn & { readonly rows: Uint32Array })[] = [];
   /** Columns of which others may be excerpts. */
   readonly #splits: SplitColumn[] = [];
 
-  constructor(sink: SliceSink, strings: StringEncoder, rowCount: number, choices: ShapeMemory) {
+  constructor(sink: SliceSink, strings: StringEncoder, rowCount: number, choices: ShapeCache) {
     this.#sink = sink;
     this.#strings = strings;
     this.#rowCount = rowCount;

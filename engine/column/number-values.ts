@@ -1,6 +1,7 @@
 import { carvedFloat64, carvedInt32, carvedUint8, carvedUint16 } from './carved-arrays.ts';
 import { AscendingNumbers } from './number-vectors.ts';
 import { IntegerCoding, PackedNumbers } from './packed-numbers.ts';
+import { partitionPoint } from './positions.ts';
 import { countOfRanges, type RowRanges } from './row-ranges.ts';
 import {
   type Slice,
@@ -181,14 +182,7 @@ export class NumberValues {
 
   /** The first of the positions [start, end), whose values ascend, that has `least` or more; `end`: none. */
   firstFrom(start: number, end: number, least: number): number {
-    let low = start;
-    let high = end;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (this.value(middle) < least) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    return partitionPoint(start, end, (position) => this.value(position) < least);
   }
 
   /** Values of consecutive positions as they lie; `undefined` where they have to be converted. */

@@ -1,5 +1,6 @@
 import type { SkeletonCounts } from './field-tree.ts';
 import type { JsonWriter } from './json-buffer.ts';
+import { partitionPoint } from './positions.ts';
 import type { RowRanges } from './row-ranges.ts';
 import type { OpenSegmentArrays, OpenSegmentHandle, RowRun, RowScope, Segment } from './segment.ts';
 import { type ByteRange, Skeletons, type SlotStore } from './skeleton.ts';
@@ -91,15 +92,10 @@ export class OpenSegmentReader implements Segment {
     if (timestampUs <= this.timestampUsMin) return 0;
     if (timestampUs > this.timestampUsMax) return run.count;
     const { timestampsUs } = this.#handle.arrays;
-    let low = 0;
-    let high = run.count;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      const row = run.rows === undefined ? run.start + middle : run.rows[middle]!;
-      if (timestampsUs[row]! < timestampUs) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    return partitionPoint(0, run.count, (position) => {
+      const row = run.rows === undefined ? run.start + position : run.rows[position]!;
+      return timestampsUs[row]! < timestampUs;
+    });
   }
 
   timestamps(rows: Int32Array, count: number): Vector {
@@ -357,13 +353,6 @@ class Chain {
 
   /** How many rows there are before this one. */
   #countBefore(row: number): number {
-    let low = 0;
-    let high = this.#count;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (this.#rows[middle]! < row) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    return partitionPoint(0, this.#count, (position) => this.#rows[position]! < row);
   }
 }

@@ -16,7 +16,7 @@ const PACKED_SIZE_MIN = 64;
 type BlockSizes = {
   /** A part of a slice that becomes shorter when compressed. */
   readonly packed: number;
-  /** … of one that does not: to cut it costs nothing but an entry of the table. */
+  /** A part of a slice that does not: to cut it costs only an entry of the table. */
   readonly plain: number;
   /** Of several small slices; 0: each has a block of its own, so that damage costs no more than one column. */
   readonly shared: number;

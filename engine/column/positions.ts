@@ -167,7 +167,23 @@ class Offsets implements Positions {
   }
 }
 
-/** How many of the ascending `values[start, start + count)` are below `value`. */
+/** The first index of [start, end) that `isBefore` does not hold of, nor of any behind it; `end`: there is none. */
+export function partitionPoint(
+  start: number,
+  end: number,
+  isBefore: (index: number) => boolean,
+): number {
+  let low = start;
+  let high = end;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (isBefore(middle)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** How many of the ascending `values[start, start + count)` are below `value`. Without a call for each look. */
 export function firstAtLeast(
   values: Uint32Array,
   start: number,

@@ -1,4 +1,5 @@
 import { carvedInt32 } from './carved-arrays.ts';
+import { partitionPoint } from './positions.ts';
 
 /**
  * Some rows of a segment: `[start, end)` pairs end to end, ascending; each range has rows, and no two
@@ -128,26 +129,12 @@ function withinRange(ranges: RowRanges, start: number, end: number): RowRanges {
 
 /** The first of some ranges that ends at `row` or behind it. */
 function firstEnding(ranges: RowRanges, row: number): number {
-  let low = 0;
-  let high = ranges.length / 2;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (ranges[2 * middle + 1]! < row) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  return partitionPoint(0, ranges.length / 2, (index) => ranges[2 * index + 1]! < row);
 }
 
 /** The first of some ranges that begins at `row` or behind it. */
 function firstBeginning(ranges: RowRanges, row: number): number {
-  let low = 0;
-  let high = ranges.length / 2;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (ranges[2 * middle]! < row) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  return partitionPoint(0, ranges.length / 2, (index) => ranges[2 * index]! < row);
 }
 
 /** The rows in both. */

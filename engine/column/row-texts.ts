@@ -7,10 +7,10 @@ import type { JsonWriter } from './json-buffer.ts';
  */
 const ROW_TEXTS_BYTES_MAX = 8 * 1024 * 1024;
 
-/** … of one record: a larger one would push out what dozens of callers ask for. */
+/** Bytes of one record that is kept, at most: a larger one would push out what dozens of callers ask for. */
 export const ROW_TEXT_SIZE_MAX = 64 * 1024;
 
-/** … and at least: a smaller one is put together about as quickly as it is found. */
+/** Bytes of one record that is kept, at least: a smaller one is put together as quickly as it is found. */
 export const ROW_TEXT_SIZE_MIN = 32;
 
 /** Entries at the start of the queue that have gone, before it is made shorter: not one at a time. */

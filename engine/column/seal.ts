@@ -22,7 +22,7 @@ import {
 } from './sealed-layout.ts';
 import type { OpenSegmentHandle } from './segment.ts';
 import { encodeSkeletons } from './skeleton-table.ts';
-import { ShapeMemory } from './split-encoding.ts';
+import { ShapeCache } from './split-encoding.ts';
 import { StringEncoder, type StringUse } from './string-encoding.ts';
 
 type SealOptions = {
@@ -31,7 +31,7 @@ type SealOptions = {
   /** Called now and then; the sealing goes on when it returns. */
   readonly checkpoint?: () => void;
   /** Shapes of the segments sealed before. */
-  readonly choices?: ShapeMemory;
+  readonly choices?: ShapeCache;
 };
 
 /**
@@ -40,7 +40,7 @@ type SealOptions = {
  * Takes some seconds for a full segment: to be called in a worker.
  */
 export function sealSegment(handle: OpenSegmentHandle, options: SealOptions): SharedArrayBuffer[] {
-  const { partitionUs, checkpoint = () => {}, choices = new ShapeMemory() } = options;
+  const { partitionUs, checkpoint = () => {}, choices = new ShapeCache() } = options;
   assert(partitionUs >= 1, 'a partition is at least a microsecond wide');
   const { timestampsUs } = handle.arrays;
   const rowsOfPartition = new Map<number, number[]>();
@@ -63,7 +63,7 @@ export function sealSegment(handle: OpenSegmentHandle, options: SealOptions): Sh
 function sealRows(
   handle: OpenSegmentHandle,
   rows: Int32Array,
-  { checkpoint, choices }: { readonly checkpoint: () => void; readonly choices: ShapeMemory },
+  { checkpoint, choices }: { readonly checkpoint: () => void; readonly choices: ShapeCache },
 ): SharedArrayBuffer {
   return new Sealer(handle, rows, checkpoint, choices).seal();
 }
@@ -73,7 +73,7 @@ class Sealer {
   /** Rows of the open segment, in the order of the sealed one. */
   readonly #rows: Int32Array;
   readonly #checkpoint: () => void;
-  readonly #choices: ShapeMemory;
+  readonly #choices: ShapeCache;
   readonly #sink = newSliceSink();
   readonly #strings: StringEncoder;
 
@@ -81,7 +81,7 @@ class Sealer {
     handle: OpenSegmentHandle,
     rows: Int32Array,
     checkpoint: () => void,
-    choices: ShapeMemory,
+    choices: ShapeCache,
   ) {
     const { stringBytes, stringOffsets } = handle.arrays;
     this.#handle = handle;

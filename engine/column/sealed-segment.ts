@@ -6,7 +6,14 @@ import type { Bounds, ReadSlice } from './extract/slice-bytes.ts';
 import { ENTRY_ALIGNMENT } from './extract/values-extract.ts';
 import type { SkeletonCounts } from './field-tree.ts';
 import { NumberValues } from './number-values.ts';
-import { firstAtLeast, openPositions, type Positions, rangeStart } from './positions.ts';
+import { RANGE_BOUNDS_MAX, RangeCache } from './object-cache.ts';
+import {
+  firstAtLeast,
+  openPositions,
+  type Positions,
+  partitionPoint,
+  rangeStart,
+} from './positions.ts';
 import {
   countOfRanges,
   intersectionOf,
@@ -41,7 +48,7 @@ import type {
 import { type SkeletonArrays, Skeletons } from './skeleton.ts';
 import { type SliceFinder, SliceSource, whenAsked } from './slice.ts';
 import { StringRange, StringValues } from './string-values.ts';
-import { KEPT_BOUNDS_MAX, LastRanges, TextIndex } from './text-index.ts';
+import { TextIndex } from './text-index.ts';
 import { TokenSource } from './token-source.ts';
 import {
   dictionaryVector,
@@ -72,7 +79,7 @@ export class SealedSegmentReader implements Segment {
   readonly #roots: () => CommonSource;
   /** `undefined` where there is no index. */
   readonly #texts: (() => TextIndex) | undefined;
-  readonly #lastInside = new LastRanges<AskedInside, RowRanges>(isSameWindow);
+  readonly #lastInside = new RangeCache<AskedInside, RowRanges>(isSameWindow);
 
   /** Of the whole segment; `undefined` of an extract. */
   readonly #footer: SealedFooter | undefined;
@@ -294,7 +301,7 @@ export class SealedSegmentReader implements Segment {
   rowsInside({ startUs, endUs }: RowWindow, among?: RowRanges): RowRanges {
     const find = () => this.#findInside({ startUs, endUs }, among);
     // Whoever asks again has other ranges then, as so many are not kept either.
-    if (among !== undefined && among.length > KEPT_BOUNDS_MAX) return find();
+    if (among !== undefined && among.length > RANGE_BOUNDS_MAX) return find();
     return this.#lastInside.of({ startUs, endUs, among }, find);
   }
 
@@ -558,16 +565,10 @@ class Groups {
   /** Index of a project key among the names, or -1. */
   #find(name: Uint8Array): number {
     const { bytes, offsets } = this.#names;
-    let low = 0;
-    let high = this.#nameCount;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      const order = compareBytes(bytes, offsets[middle]!, offsets[middle + 1]!, name);
-      if (order === 0) return middle;
-      if (order < 0) low = middle + 1;
-      else high = middle;
-    }
-    return -1;
+    const orderOf = (index: number) =>
+      compareBytes(bytes, offsets[index]!, offsets[index + 1]!, name);
+    const found = partitionPoint(0, this.#nameCount, (index) => orderOf(index) < 0);
+    return found < this.#nameCount && orderOf(found) === 0 ? found : -1;
   }
 }
 

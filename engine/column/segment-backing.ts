@@ -1,12 +1,13 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { must } from '../assert.ts';
+import { partitionPoint } from './positions.ts';
 import { newSegmentBuffer } from './segment-buffer.ts';
 import type { Slice } from './slice.ts';
 
 /** States of a block, and of the frame. */
 export const ABSENT = 0;
 export const RESIDENT = 1;
-/** … of the frame alone: the buffer was let go, and nobody should read more into it. */
+/** State of the frame alone: the buffer was released, and nobody may read more into it. */
 const RETIRED = 2;
 
 /** Entries of the gauge; sizes in KiB, so that 32 bits hold terabytes. */
@@ -113,14 +114,9 @@ export function blocksWith(blocks: BlockTable, [offset, size]: Slice): BlockRang
 
 /** The first block whose place is behind an offset. */
 function firstBehind(blocks: BlockTable, offset: number): number {
-  let low = 0;
-  let high = blocks.length / BLOCK_NUMBERS;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (blocks[middle * BLOCK_NUMBERS]! <= offset) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  return partitionPoint(0, blocks.length / BLOCK_NUMBERS, (index) => {
+    return blocks[index * BLOCK_NUMBERS]! <= offset;
+  });
 }
 
 /** Uses from which a block is frequent. */

@@ -356,7 +356,7 @@ export class SegmentImage {
     else this.#becameOwn(frame.length);
   }
 
-  /** … which may be read with those behind it, up to `end`. */
+  /** Loads a block for all threads; it may be read with those behind it, up to `end`. */
   #loadShared(block: number, end: number): void {
     checkLoading();
     const backing = this.#backing!;

@@ -1,6 +1,7 @@
 import { TEMPLATE_BYTES_MAX } from '../limits.ts';
 import type { JsonBuffer, JsonWriter } from './json-buffer.ts';
 import { compileTemplate, type JsonTemplate, templateSize } from './json-template.ts';
+import { partitionPoint } from './positions.ts';
 import { RowTexts } from './row-texts.ts';
 import type { RowSpan } from './segment.ts';
 import {
@@ -17,7 +18,7 @@ import type { StringBlock, Vector } from './vector.ts';
 import { decodeWtf8, encodeWtf8 } from './wtf8.ts';
 
 /** Names whose fields a segment's reader remembers the way to; beyond, it forgets them all. */
-const FIELD_MEMOS_MAX = 1024;
+const FIELD_NAMES_MAX = 1024;
 
 /**
  * The skeletons of a segment. A *node* is the position of a token among all tokens; a *place* says
@@ -42,7 +43,7 @@ export function firstPlaceOf({ placeStarts }: SkeletonArrays, skeleton: number):
 
 /** In place of a field's node: the record has no such field. */
 const NO_FIELD = -1;
-/** … or only the text of the record knows. */
+/** In place of a field's node: only the text of the record tells whether there is one. */
 export const FIELD_IN_TEXT = -2;
 
 /** A node, or one of the above, and the place of its first slot; without a node the place is -1. */
@@ -52,7 +53,7 @@ export const NOTHING: Found = { node: NO_FIELD, place: -1 };
 const IN_TEXT: Found = { node: FIELD_IN_TEXT, place: -1 };
 
 /** Where the fields of one name lie, for the nodes that were asked about. */
-type FieldMemo = {
+type FieldPlaces = {
   readonly pattern: KeyPattern;
   /** From each node to its field, as `Found` has it. */
   readonly fields: NodeMap;
@@ -67,7 +68,7 @@ type PlacedTemplate = { readonly template: JsonTemplate; readonly place: number 
  */
 export class Skeletons {
   #arrays: SkeletonArrays;
-  readonly #memos = new Map<string, FieldMemo>();
+  readonly #fields = new Map<string, FieldPlaces>();
   /** From records and lists met to themselves and their places. */
   readonly #places = new NodeMap();
   readonly #templates = new Map<number, PlacedTemplate>();
@@ -88,14 +89,14 @@ export class Skeletons {
     if (arrays.count > this.#arrays.count) this.#arrays = arrays;
   }
 
-  memo(name: string): FieldMemo {
-    let memo = this.#memos.get(name);
-    if (memo === undefined) {
-      if (this.#memos.size >= FIELD_MEMOS_MAX) this.#memos.clear();
-      memo = { pattern: new KeyPattern(name), fields: new NodeMap() };
-      this.#memos.set(name, memo);
+  fieldsNamed(name: string): FieldPlaces {
+    let fields = this.#fields.get(name);
+    if (fields === undefined) {
+      if (this.#fields.size >= FIELD_NAMES_MAX) this.#fields.clear();
+      fields = { pattern: new KeyPattern(name), fields: new NodeMap() };
+      this.#fields.set(name, fields);
     }
-    return memo;
+    return fields;
   }
 
   /** How the record or list at `node` is written as JSON; `store`: of the same segment. */
@@ -115,8 +116,8 @@ export class Skeletons {
     return placed;
   }
 
-  /** The memo's entry for the field of `node`; good until the memo is asked about another node. */
-  resolve({ fields, pattern }: FieldMemo, node: number): number {
+  /** The entry for the field of `node`; good until another node is asked about. */
+  resolve({ fields, pattern }: FieldPlaces, node: number): number {
     const known = fields.find(node);
     if (known >= 0) return known;
     const place = this.onlyElement(node) < 0 ? -1 : this.place(node);
@@ -205,14 +206,7 @@ export class Skeletons {
   /** The skeleton that a node belongs to. */
   skeletonOf(node: number): number {
     const { starts, count } = this.#arrays;
-    let low = 0;
-    let high = count;
-    while (high - low > 1) {
-      const middle = (low + high) >>> 1;
-      if (starts[middle]! <= node) low = middle;
-      else high = middle;
-    }
-    return low;
+    return partitionPoint(1, count, (skeleton) => starts[skeleton]! <= node) - 1;
   }
 }
 

@@ -257,7 +257,7 @@ type KeptChoice = {
  * The choices of words and shapes of the last segments, by the path of the column: the next segment of a source has
  * strings like those before. To see that a choice fits takes a tenth of the time of making it. No answer depends on it.
  */
-export class ShapeMemory {
+export class ShapeCache {
   /** In the order in which they were made. */
   readonly #choices = new Map<string, KeptChoice>();
 

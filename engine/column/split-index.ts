@@ -1,4 +1,4 @@
-import { findingsGeneration } from './findings.ts';
+import { cacheGeneration } from './object-cache.ts';
 import { firstAtLeast } from './positions.ts';
 import { RangeCollector, type RowRanges, rangesOfRows, unionOf } from './row-ranges.ts';
 import type { ByteRange } from './skeleton.ts';
@@ -37,7 +37,7 @@ export function splitStringsWith(
     if (rare.areTooMany) return undefined;
     ranges = unionOf(runsWith(split, needle, blocks), rare.ranges());
   }
-  const generation = findingsGeneration();
+  const generation = cacheGeneration();
   lastTold.set(split, { text: text.text, generation, strings: { ranges, among, isExact } });
   return ranges;
 }
@@ -96,7 +96,7 @@ const lastTold = new WeakMap<
 /** What `splitStringsWith` has told of a text, if that was asked for last. */
 export function toldStringsWith(split: SplitBlock, { text }: SoughtText): ToldStrings | undefined {
   const last = lastTold.get(split);
-  const isKnown = last?.text === text && last.generation === findingsGeneration();
+  const isKnown = last?.text === text && last.generation === cacheGeneration();
   return isKnown ? last.strings : undefined;
 }
 
@@ -109,7 +109,7 @@ const lastWords = new WeakMap<
 /** The numbered words that hold a text, ascending. */
 export function wordsWith(split: SplitBlock, { text, needle }: SoughtText): readonly number[] {
   const last = lastWords.get(split);
-  const generation = findingsGeneration();
+  const generation = cacheGeneration();
   if (last?.text === text && last.generation === generation) return last.words;
   const words = entriesWith(split.words, needle);
   lastWords.set(split, { text, generation, words });

@@ -48,7 +48,7 @@ export const SHAPES_MAX = 256;
 
 /** Of a word: it fills a hole of the path of some string. */
 export const IN_PATH = 1;
-/** … of the query of some string. */
+/** Of a word: it fills a hole of the query of some string. */
 export const IN_QUERY = 2;
 
 /** More make a string slower to find, fewer take more bytes: a start has four. */

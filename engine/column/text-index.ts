@@ -1,7 +1,7 @@
 import { must } from '../assert.ts';
-import { findingsGeneration } from './findings.ts';
 import type { NumberValues } from './number-values.ts';
-import { openPositions, type Positions } from './positions.ts';
+import { RangeCache } from './object-cache.ts';
+import { openPositions, type Positions, partitionPoint } from './positions.ts';
 import { intersectionOf, RangeCollector, type RowRanges, unionOf } from './row-ranges.ts';
 import type { LeafFooter, SealedFooter } from './sealed-layout.ts';
 import type { NeededText, RowSpan } from './segment.ts';
@@ -82,7 +82,7 @@ export class TextIndex {
   #lastSight:
     | { readonly path: readonly string[]; readonly sight: PathSight | undefined }
     | undefined;
-  readonly #last = new LastRanges<Asked, RowRanges | undefined>(isSame);
+  readonly #last = new RangeCache<Asked, RowRanges | undefined>(isSame);
 
   /** `source`: of what tells rows apart. */
   constructor(source: SliceSource, footer: SealedFooter, parts: TextIndexParts) {
@@ -211,14 +211,7 @@ export class TextIndex {
 
   /** The row of the value at a position: the first whose next row begins behind it. */
   #rowOf(positions: Positions, position: number): number {
-    let low = 0;
-    let high = this.#rowCount - 1;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (positions.first(middle + 1) > position) high = middle;
-      else low = middle + 1;
-    }
-    return low;
+    return partitionPoint(0, this.#rowCount - 1, (row) => positions.first(row + 1) <= position);
   }
 }
 
@@ -492,32 +485,5 @@ class TextPath {
       known[key] = match === 'none' ? OTHER_KEY : SAME_KEY;
     }
     return known[key] === SAME_KEY;
-  }
-}
-
-/** Bounds of ranges up to which an answer is kept: it is there as long as the segment is open. */
-export const KEPT_BOUNDS_MAX = 4096;
-
-/**
- * The rows that a segment told last, and what it was asked: who counts the rows that are to be looked at asks before
- * who looks at them.
- */
-export class LastRanges<Asked, Rows extends RowRanges | undefined> {
-  readonly #isSame: (one: Asked, other: Asked) => boolean;
-  #last: { readonly asked: Asked; readonly generation: number; readonly rows: Rows } | undefined;
-
-  constructor(isSame: (one: Asked, other: Asked) => boolean) {
-    this.#isSame = isSame;
-  }
-
-  /** What was told, where the same is asked again; else what `find` gives. */
-  of(asked: Asked, find: () => Rows): Rows {
-    const last = this.#last;
-    const generation = findingsGeneration();
-    if (last?.generation === generation && this.#isSame(last.asked, asked)) return last.rows;
-    const rows = find();
-    const isKept = rows === undefined || rows.length <= KEPT_BOUNDS_MAX;
-    this.#last = isKept ? { asked, generation, rows } : undefined;
-    return rows;
   }
 }

@@ -195,10 +195,10 @@ export class TokenSource implements NestedSource {
 
   /** The field `name` of one record, read as a value. */
   fieldValue(row: number, node: number, name: string): SqlValue {
-    const memo = this.#skeletons.memo(name);
-    const entry = this.#skeletons.resolve(memo, node);
-    const field = memo.fields.target(entry);
-    return field < 0 ? null : this.#value(row, field, memo.fields.place(entry));
+    const named = this.#skeletons.fieldsNamed(name);
+    const entry = this.#skeletons.resolve(named, node);
+    const field = named.fields.target(entry);
+    return field < 0 ? null : this.#value(row, field, named.fields.place(entry));
   }
 
   /** Writes the record or list at a node of a row. `isKept` as of `Nested.writeJson`. */
@@ -262,7 +262,7 @@ export class TokenSource implements NestedSource {
   }
 
   #findFields(nodes: Int32Array, count: number, name: string): FoundFields {
-    const memo = this.#skeletons.memo(name);
+    const named = this.#skeletons.fieldsNamed(name);
     const { tokens } = this.#skeletons.arrays;
     const fields = carvedInt32(count);
     const places = carvedInt32(count);
@@ -278,14 +278,14 @@ export class TokenSource implements NestedSource {
         field = -1;
         place = -1;
         if (node >= 0) {
-          const entry = this.#skeletons.resolve(memo, node);
-          const target = memo.fields.target(entry);
+          const entry = this.#skeletons.resolve(named, node);
+          const target = named.fields.target(entry);
           if (target === FIELD_IN_TEXT) someInText = true;
           else if (target >= 0) {
             const kind = tokens[target]! & KIND_MASK;
             if (kind !== NULL_KIND && kind !== HUGE_NUMBER) {
               field = target;
-              place = memo.fields.place(entry);
+              place = named.fields.place(entry);
             }
           }
         }

@@ -172,7 +172,7 @@ export interface SplitBlock {
   readonly parts: Uint8Array;
   /** Where the parts of a string begin, one for each hole of its shape; not of one that is an ANY hole. */
   partStart(code: number): number;
-  /** … of each code at its row of `starts`; 0 for -1. */
+  /** Writes where the parts of each code begin to its row of `starts`; 0 for -1. */
   partStarts(codes: Int32Array, count: number, starts: Int32Array): void;
   /** What fills the WORD holes of strings, and no other hole. */
   readonly words: StringBlock;

@@ -145,6 +145,30 @@ export const arrayFunctions: readonly ScalarFunction[] = [
       evaluateTyped: ([array, wanted]) => includes(elementType([array!]), wanted!),
     },
   ),
+  scalarFunction(
+    'generate_array',
+    [
+      'Numbers from the first to the second, inclusive, with the third as the step (default 1). Empty if the step points away from the end; an error for a step of 0.',
+      'GENERATE_ARRAY(1, 10, 4)',
+      '[1, 5, 9]',
+    ],
+    {
+      parameters: [INT64, INT64, INT64],
+      optionalCount: 1,
+      result: arrayOf(INT64),
+      nulls: 'propagate',
+      evaluate: typed(integers),
+      elementCount: typed(countIntegers),
+    },
+    {
+      parameters: [FLOAT64, FLOAT64, FLOAT64],
+      optionalCount: 1,
+      result: arrayOf(FLOAT64),
+      nulls: 'propagate',
+      evaluate: typed(floats),
+      elementCount: typed(countFloats),
+    },
+  ),
 ];
 
 /** By the rules of `=`, by which a field and an element of unknown kind are read as what the other is. */
@@ -282,33 +306,6 @@ function joining(type: SqlType): ScalarOverload {
     evaluate: typed(joinTexts),
   };
 }
-
-export const numberArrayFunctions: readonly ScalarFunction[] = [
-  scalarFunction(
-    'generate_array',
-    [
-      'Numbers from the first to the second, inclusive, with the third as the step (default 1). Empty if the step points away from the end; an error for a step of 0.',
-      'GENERATE_ARRAY(1, 10, 4)',
-      '[1, 5, 9]',
-    ],
-    {
-      parameters: [INT64, INT64, INT64],
-      optionalCount: 1,
-      result: arrayOf(INT64),
-      nulls: 'propagate',
-      evaluate: typed(integers),
-      elementCount: typed(countIntegers),
-    },
-    {
-      parameters: [FLOAT64, FLOAT64, FLOAT64],
-      optionalCount: 1,
-      result: arrayOf(FLOAT64),
-      nulls: 'propagate',
-      evaluate: typed(floats),
-      elementCount: typed(countFloats),
-    },
-  ),
-];
 
 function integers(start: Int64, end: Int64, step: Int64 = 1): readonly Int64[] {
   const count = countIntegers(start, end, step);

@@ -1,5 +1,6 @@
 import { nestedText } from '../column/json-nested.ts';
 import { type Interval, isInterval, isNested, type SqlValue } from '../column/value.ts';
+import { isHighSurrogate } from './text/text-units.ts';
 import { compareIntervals } from './time/interval.ts';
 
 /**
@@ -89,15 +90,11 @@ export function compareText(left: string, right: string): number {
   while (index < length && left.charCodeAt(index) === right.charCodeAt(index)) index++;
   if (index === length) return left.length - right.length;
   // The units that differ may be the second halves of pairs: then the pairs decide.
-  if (index > 0 && isHighSurrogate(left.charCodeAt(index - 1))) {
+  if (index > 0 && isHighSurrogate(left, index - 1)) {
     const order = codePoint(left, index - 1) - codePoint(right, index - 1);
     if (order !== 0) return order;
   }
   return codePoint(left, index) - codePoint(right, index);
-}
-
-function isHighSurrogate(unit: number): boolean {
-  return unit >= 0xd800 && unit <= 0xdbff;
 }
 
 function codePoint(text: string, index: number): number {

@@ -1,7 +1,7 @@
 import { assert } from '../assert.ts';
-import { arrayFunctions, numberArrayFunctions } from './array-functions.ts';
+import { arrayFunctions } from './array-functions.ts';
 import { comparisonFunctions } from './comparison-functions.ts';
-import { jsonFunctions, jsonKindFunctions } from './json/json-functions.ts';
+import { jsonFunctions } from './json/json-functions.ts';
 import { arithmeticFunctions, safeOverload } from './number/arithmetic-functions.ts';
 import { bitFunctions } from './number/bit-functions.ts';
 import { mathFunctions } from './number/math-functions.ts';
@@ -12,26 +12,23 @@ import { hashFunctions } from './text/hash-functions.ts';
 import { letterFunctions } from './text/letter-functions.ts';
 import { netFunctions } from './text/net-functions.ts';
 import { regexFunctions } from './text/regex-functions.ts';
-import { containsFunctions, searchFunctions } from './text/search-functions.ts';
-import { fillFunctions, textFunctions, trimFunctions } from './text/text-functions.ts';
+import { searchFunctions } from './text/search-functions.ts';
+import { textFunctions } from './text/text-functions.ts';
 import { intervalFunctions } from './time/interval-functions.ts';
-import { GENERATE_DATE_ARRAY, timeArrayFunctions } from './time/time-array-functions.ts';
+import { timeArrayFunctions } from './time/time-array-functions.ts';
 import {
   EXTRACT,
   timeConversionFunctions,
   timeTextFunctions,
 } from './time/time-conversion-functions.ts';
-import { timeBucketFunctions, timeShiftFunctions } from './time/time-shift-functions.ts';
+import { timeShiftFunctions } from './time/time-shift-functions.ts';
 import { errorFunctions, truthFunctions } from './truth-functions.ts';
 
 const all: readonly ScalarFunction[] = [
   ...truthFunctions,
   ...comparisonFunctions,
-  ...containsFunctions,
   ...arithmeticFunctions,
   ...textFunctions,
-  ...trimFunctions,
-  ...fillFunctions,
   ...searchFunctions,
   ...letterFunctions,
   ...codePointFunctions,
@@ -40,19 +37,15 @@ const all: readonly ScalarFunction[] = [
   ...hashFunctions,
   ...mathFunctions,
   ...bitFunctions,
-  ...numberArrayFunctions,
   ...errorFunctions,
   ...timeConversionFunctions,
-  ...timeShiftFunctions,
   EXTRACT,
   ...timeTextFunctions,
+  ...timeShiftFunctions,
   ...intervalFunctions,
-  ...timeBucketFunctions,
-  GENERATE_DATE_ARRAY,
   ...timeArrayFunctions,
   ...arrayFunctions,
   ...jsonFunctions,
-  ...jsonKindFunctions,
   ...formatFunctions,
   ...netFunctions,
 ];

@@ -10,7 +10,7 @@ import type { TimeWindow } from '../plan/logical-plan.ts';
 import { QueryError } from '../query-error.ts';
 import type { Fragment } from './fragment.ts';
 import { type PartialMemo, type RememberedPartial, sliceOf } from './partial-memo.ts';
-import type { PieceOrder } from './sent-partial.ts';
+import type { PieceOrder } from './run-pieces.ts';
 
 /** Rows of one segment that have to be looked at. */
 export type Piece = {
@@ -42,7 +42,7 @@ export type Coverage = {
   readonly rowsMin: number;
   /** Of a run over few rows: whatever is remembered of it is one state, and stands for whole segments. */
   readonly isSmall?: boolean;
-  /** … where it is not remembered yet: all whole segments, in their order, and what is known of some of them. */
+  /** Of such a run whose state is not in the memo yet: all whole segments in order, and what is known of some. */
   readonly small?: SmallBeginning;
 };
 

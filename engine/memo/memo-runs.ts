@@ -19,17 +19,17 @@ import {
 import { Families, type Family, isSearch, isWanted, type SoughtPattern } from './families.ts';
 import { type Fragment, type FragmentCall, fragmentOf } from './fragment.ts';
 import {
-  legaciesOf,
+  inheritedPartials,
   type MemoStats,
   PACKED_STATES_BYTES_MAX,
+  PackedStateReader,
   PartialMemo,
+  packedKey,
   type Remembered,
   rememberedPartial,
-  StateShelf,
-  shelfKey,
 } from './partial-memo.ts';
 import { type PreparedStates, partialOf, type StatesOrder } from './prepare-states.ts';
-import { type KeptResult, type TogetherResult, unpackedWithin } from './sent-partial.ts';
+import { type KeptResult, type TogetherResult, unpackedWithin } from './run-pieces.ts';
 import {
   hasSmallState,
   keepSmallState,
@@ -290,7 +290,7 @@ export class MemoRuns {
   ): void {
     if (prefixes !== undefined) family.prefixes.note(content, prefixes);
     if (packed !== undefined) {
-      this.#memo.keep(content, shelfKey(family.call), new StateShelf(packed));
+      this.#memo.keep(content, packedKey(family.call), new PackedStateReader(packed));
     }
     let keptCount = packed === undefined ? 0 : 1;
     for (const { key, rowCount, partial } of states) {
@@ -311,8 +311,8 @@ export class MemoRuns {
    * else this thread has to do.
    */
   async inherit(from: readonly AnyContent[], to: SegmentContent): Promise<void> {
-    const legacies = legaciesOf(this.#memo, from, to);
-    for (const [key, parts] of legacies) {
+    const inherited = inheritedPartials(this.#memo, from, to);
+    for (const [key, parts] of inherited) {
       await new Promise(setImmediate);
       const { fragment } = parts[0]!;
       const rowCount = parts.reduce((sum, part) => sum + part.rowCount, 0);

@@ -4,7 +4,7 @@ import type { AnyContent, SegmentContent } from '../column/segment.ts';
 import type { AggregatePartial } from '../operator/aggregate.ts';
 import type { TimeWindow } from '../plan/logical-plan.ts';
 import type { Fragment, TimeKey } from './fragment.ts';
-import { partialSize } from './sent-partial.ts';
+import { partialSize } from './run-pieces.ts';
 
 /**
  * States that a segment has of those that it was made of, at most: to combine one takes the main thread some tenths of a
@@ -42,7 +42,7 @@ type Entry = {
   readonly content: AnyContent;
   readonly key: string;
   /** Small states of a segment are under keys of their own. */
-  readonly kept: Remembered | StateShelf;
+  readonly kept: Remembered | PackedStateReader;
   readonly byteSize: number;
 };
 
@@ -90,9 +90,9 @@ export class PartialMemo {
   }
 
   /** The small states of a segment under a key of theirs; counts as use. */
-  findShelf(content: AnyContent, key: string): StateShelf | undefined {
+  findPacked(content: AnyContent, key: string): PackedStateReader | undefined {
     const entry = this.#byContent.get(content)?.get(key);
-    if (entry === undefined || !(entry.kept instanceof StateShelf)) return undefined;
+    if (entry === undefined || !(entry.kept instanceof PackedStateReader)) return undefined;
     this.#use(entry);
     return entry.kept;
   }
@@ -103,7 +103,7 @@ export class PartialMemo {
   }
 
   /** In the place of what was there. What is larger than all may be is not kept. */
-  keep(content: AnyContent, key: string, kept: Remembered | StateShelf): void {
+  keep(content: AnyContent, key: string, kept: Remembered | PackedStateReader): void {
     const byteSize = ENTRY_BYTES + (typeof kept === 'object' ? kept.byteSize : 0);
     this.drop(content, key);
     if (byteSize > this.#bytesMax || this.#gone.has(content)) return;
@@ -155,7 +155,7 @@ export class PartialMemo {
 }
 
 function rememberedOf(entry: Entry | undefined): Remembered | undefined {
-  return entry === undefined || entry.kept instanceof StateShelf ? undefined : entry.kept;
+  return entry === undefined || entry.kept instanceof PackedStateReader ? undefined : entry.kept;
 }
 
 /** The partial state of all rows of a segment that a fragment is over, ready to be used again. */
@@ -253,7 +253,7 @@ export type PackedStates = {
 const NAME_BYTES = 48;
 
 /** Under this key a segment has the small states of a family. */
-export function shelfKey({ familyKey }: { readonly familyKey: string }): string {
+export function packedKey({ familyKey }: { readonly familyKey: string }): string {
   return `${familyKey} shelf`;
 }
 
@@ -289,7 +289,7 @@ export class StatePacker {
 }
 
 /** Packed states, each taken out when it is asked for, in some 5 µs. */
-export class StateShelf {
+export class PackedStateReader {
   readonly byteSize: number;
   readonly #ends: Uint32Array;
   readonly #bytes: Uint8Array;
@@ -316,24 +316,24 @@ export class StateShelf {
  * By the key of each fragment of which something is remembered of all of some segments: the states of their rows,
  * which are now those of one segment, with this content.
  */
-export function legaciesOf(
+export function inheritedPartials(
   memo: PartialMemo,
   from: readonly AnyContent[],
   to: SegmentContent,
 ): ReadonlyMap<string, readonly RememberedPartial[]> {
-  const legacies = new Map<string, readonly RememberedPartial[]>();
+  const inherited = new Map<string, readonly RememberedPartial[]>();
   const [first, ...others] = from;
-  if (first === undefined) return legacies;
+  if (first === undefined) return inherited;
   for (const key of memo.keysOf(first)) {
-    if (legacies.size === INHERITED_STATES_MAX) break;
+    if (inherited.size === INHERITED_STATES_MAX) break;
     const parts: RememberedPartial[] = [];
     for (const content of [first, ...others]) {
       const remembered = memo.peek(content, key);
       if (typeof remembered === 'object' && isOfAll(remembered, to)) parts.push(remembered);
     }
-    if (parts.length === from.length) legacies.set(key, parts);
+    if (parts.length === from.length) inherited.set(key, parts);
   }
-  return legacies;
+  return inherited;
 }
 
 /** Whether it is the state of one segment, and of all of its rows: of an open one these are all of the new one. */

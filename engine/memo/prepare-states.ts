@@ -12,7 +12,7 @@ import { EVERYTHING, type Reach } from '../plan/reach.ts';
 import { QueryError, RunStoppedError } from '../query-error.ts';
 import { callKey } from './fragment.ts';
 import { type PackedStates, StatePacker } from './partial-memo.ts';
-import { partialSize } from './sent-partial.ts';
+import { partialSize } from './run-pieces.ts';
 import { bytesOfPrefixes, decidedBy, patternOfPrefix, prefixesAt } from './text-prefixes.ts';
 
 /** A call of a plan that calls with other texts share. */

@@ -4,7 +4,7 @@ import { combineFragments } from '../plan/execute.ts';
 import { type Coverage, type Piece, type ScannedRun, wholeContentOf } from './coverage.ts';
 import type { SoughtPattern, SoughtProject } from './families.ts';
 import { callKey, type Fragment } from './fragment.ts';
-import { type PartialMemo, rememberedPartial, shelfKey } from './partial-memo.ts';
+import { type PartialMemo, packedKey, rememberedPartial } from './partial-memo.ts';
 import { partialOf, textsOfPrefix } from './prepare-states.ts';
 import type { PrefixVerdicts } from './text-prefixes.ts';
 
@@ -95,7 +95,7 @@ function newCoverageOf(
 ): Coverage {
   const { fragment, handles, window } = run;
   const members = handles.flatMap((handle) => wholeContentOf(handle, window) ?? []);
-  const known = sought && shelvedStateOf(run, members, { memo, sought });
+  const known = sought && packedStateOf(run, members, { memo, sought });
   if (known?.members.length === members.length) keepSmallState(memo, fragment, known);
   const isKnown = new Set(known?.members);
   const pieces: Piece[] = [];
@@ -111,7 +111,7 @@ function newCoverageOf(
 }
 
 /** The state of those segments that have a small one of the project; `undefined`: there is none. */
-function shelvedStateOf(
+function packedStateOf(
   { fragment: { breaker } }: ScannedRun,
   contents: readonly SegmentContent[],
   {
@@ -119,12 +119,12 @@ function shelvedStateOf(
     sought: { family, call },
   }: { readonly memo: PartialMemo; readonly sought: SoughtProject },
 ): SmallState | undefined {
-  const key = shelfKey(call);
+  const key = packedKey(call);
   const partials: AggregatePartial[] = [];
   const members: SegmentContent[] = [];
   let rowCount = 0;
   for (const content of contents) {
-    const partial = memo.findShelf(content, key)?.find(call.project);
+    const partial = memo.findPacked(content, key)?.find(call.project);
     if (partial === undefined) continue;
     partials.push(partial);
     members.push(content);
@@ -207,7 +207,7 @@ export class PrefixSums {
     const key = this.#keys?.get(prefix);
     const state = key === undefined ? undefined : this.#memo.find(content, key);
     if (typeof state === 'object') return state.partial;
-    return this.#memo.findShelf(content, shelfKey(this.#sought.call))?.find(prefix);
+    return this.#memo.findPacked(content, packedKey(this.#sought.call))?.find(prefix);
   }
 
   #keyOf(prefix: string): readonly (readonly [string, string])[] {

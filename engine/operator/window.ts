@@ -412,8 +412,8 @@ class FrameRun {
   }
 }
 
-/** Frames that one state takes: what it keeps of them is let go after so many, */
+/** Frames that one state takes; then another begins, and what it kept of them is released. */
 const STATE_FRAMES_MAX = 1024;
 
-/** … or after so many of their rows, counted in each. */
+/** Rows of these frames, counted in each, after which another state begins. */
 const STATE_ROWS_MAX = 65_536;

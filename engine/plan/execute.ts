@@ -26,7 +26,7 @@ import { type OrderKey, SortSink, TopSink } from '../operator/sort.ts';
 import { UnnestOperator } from '../operator/unnest.ts';
 import { WindowSink } from '../operator/window.ts';
 import { ConstantSubquery, correlatedFunction } from './apply.ts';
-import { aggregateStateOf, frameOf, leadingOf, windowRunOf } from './call-state.ts';
+import { aggregateStateOf, frameOf, leadingOf, windowRunOf } from './compiled-calls.ts';
 import { compileExpression, ReadFields } from './evaluate.ts';
 import {
   type Apply,
@@ -68,7 +68,7 @@ export type ExecutionContext = {
   readonly prepared?: PreparedPlan | undefined;
   /** What the call says of each scan, by its index, where the plan is one that calls share. */
   readonly bounds?: readonly ScanBounds[] | undefined;
-  /** … and of its texts. */
+  /** The texts of the call, where the plan is one that calls share. */
   readonly texts?: LateTexts | undefined;
   readonly checkpoint: Checkpoint;
   /** Where the states of groupings write what does not fit into memory; absent: they hold everything. */

@@ -3,7 +3,7 @@ import type { SegmentHandle } from '../column/segment.ts';
 import { FRAGMENT_BYTES_MIN } from '../limits.ts';
 import type { Coverage, Piece } from '../memo/coverage.ts';
 import type { MemoRuns } from '../memo/memo-runs.ts';
-import { type PiecesResult, partialsOf, type SentPartial } from '../memo/sent-partial.ts';
+import { type PiecesResult, partialsOf, type SentPartial } from '../memo/run-pieces.ts';
 import type { RowSlice } from '../operator/scan.ts';
 import { factsOf } from '../plan/call-facts.ts';
 import { knownTest } from '../plan/evaluator/text-search.ts';

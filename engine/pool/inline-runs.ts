@@ -1,12 +1,12 @@
-import { forgetFindings } from '../column/findings.ts';
 import { JsonBuffer } from '../column/json-buffer.ts';
+import { beginCacheGeneration } from '../column/object-cache.ts';
 import type { DroppedSegments, Segment } from '../column/segment.ts';
 import { NotInMemoryError, withoutLoading } from '../column/segment-image.ts';
 import { endReading, forgetDropped, readSegment } from '../column/segment-reader.ts';
 import { pausingEvery } from '../function/work-meter.ts';
 import { INLINE_PARTIALS_BYTES_MAX } from '../limits.ts';
 import { ordersOf } from '../memo/coverage.ts';
-import { partialSize, runPieces } from '../memo/sent-partial.ts';
+import { partialSize, runPieces } from '../memo/run-pieces.ts';
 import {
   countScannedRows,
   newScanCounters,
@@ -43,14 +43,15 @@ import { type RunAnswer, type TaskStats, taskStatsOf } from './task.ts';
 const INLINE_ROWS_MAX = 4096;
 
 /**
- * … and of a plan that calls share, more rows, where they took so many milliseconds before: for a worker to do it
- * takes the main thread some tenths of a millisecond, too.
+ * Milliseconds that runs of a shared plan took before, up to which more rows are looked at here: a worker takes the main
+ * thread some tenths of a millisecond, too.
  */
 const INLINE_EXPECTED_MS_MAX = 1.5;
 
+/** Rows of such a run. */
 const INLINE_KNOWN_ROWS_MAX = 131_072;
 
-/** … and where this thread has little else to do: two workers take a run of 370,000 rows a quarter longer than it does. */
+/** Rows of such a run where this thread has little else to do: two workers take longer for 370,000 rows. */
 const INLINE_QUIET_ROWS_MAX = 524_288;
 
 /**
@@ -67,16 +68,14 @@ const INLINE_INDEXED_ROWS_MAX = 16_777_216;
 const INLINE_MS_MAX = 1;
 
 /**
- * … and one of a plan whose runs take less than `INLINE_EXPECTED_MS_MAX`, all of their threads together, or one that
+ * The same of a plan whose runs take less than `INLINE_EXPECTED_MS_MAX`, all of their threads together, or of one that
  * is tried again after it took too long: what it takes longer are code that is not compiled yet and waiting for a
  * processor, and neither would be less if it began anew. Else the first runs would be given up, and with them what
  * the compiler learns of this thread.
  */
 const INLINE_LONG_MS_MAX = 4;
 
-/**
- * … and one that takes in remembered states: to hand over such a run would cost all of it again.
- */
+/** Milliseconds of a run that takes in states of the memo: to hand it over would cost all of it again. */
 const INLINE_COVERED_MS_MAX = 8;
 
 /**
@@ -97,7 +96,7 @@ const INLINE_EXPRESSION_ROWS_MAX = 1024;
 /** Such runs of a plan that go to a worker after some were too large: the states may be others soon. */
 const INLINE_COVERED_RUNS_APART_MAX = 8;
 
-/** … and that all of one turn of the event loop may take together: posts are taken in between. */
+/** Milliseconds that all runs of one turn of the event loop may take together: posts are taken in between. */
 const INLINE_TURN_MS_MAX = 4;
 
 /** Steps (`work-meter.ts`) of functions between two looks at the clock: some tenths of a millisecond. */
@@ -116,15 +115,15 @@ const INLINE_BUFFERS_MAX = 16;
 export type InlineLimits = {
   /** Rows that the scans of one run may look at; with 0 none is run here. */
   readonly rowsMax: number;
-  /** … if it tries regular expressions on them. */
+  /** Rows of a run that tries regular expressions on them. */
   readonly expressionRowsMax: number;
-  /** … where they are known to take little time. */
+  /** Rows of a run that is known to take little time. */
   readonly knownRowsMax: number;
-  /** … and this thread has little else to do. */
+  /** Rows of such a run while this thread has little else to do. */
   readonly quietRowsMax: number;
   /** Milliseconds that one run may take. */
   readonly runMsMax: number;
-  /** … and those of one turn of the event loop together. */
+  /** Milliseconds that those of one turn of the event loop may take together. */
   readonly turnMsMax: number;
 };
 
@@ -232,7 +231,7 @@ export class InlineRuns {
     if (!record.isLinear || apart.isNext()) return undefined;
     const startMs = performance.now();
     forgetDropped(query.dropped);
-    if (query.isAnew === true) forgetFindings();
+    if (query.isAnew === true) beginCacheGeneration();
     const prepared = this.#prepared.of(query.plan, query.dropped) ?? new PreparedPlan();
     const begun = { prepared, startMs, record, patience: apart.patience };
     try {

@@ -22,13 +22,13 @@ export type PoolStats = {
   readonly workersEnded: number;
   /** Bytes that tasks hold: heaps and arrays, as measured last. */
   readonly queriesBytes: number;
-  /** … and that threads keep beside, their code among it. */
+  /** Bytes that threads keep beside, their code among it. */
   readonly threadsBytes: number;
   /** Queries that were answered. */
   readonly queriesSucceeded: number;
   /** Queries that were not, by code. Those refused and those whose caller had gone are among them. */
   readonly queriesFailed: ReadonlyMap<FailureCode, number>;
-  /** … of these, stopped by ending a thread, by code: `query_timeout` and `query_cancelled`. */
+  /** Those of the failed that were stopped by ending a thread, by code: `query_timeout` and `query_cancelled`. */
   readonly queriesEnded: ReadonlyMap<FailureCode, number>;
   /** Queries that have begun on no thread yet, now and at most so far. */
   readonly queriesWaiting: number;

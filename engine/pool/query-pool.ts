@@ -15,10 +15,10 @@ import {
 } from '../limits.ts';
 import { mayFailForMemo, ordersOf } from '../memo/coverage.ts';
 import type { PreparedStates } from '../memo/prepare-states.ts';
-import { partialSize, type SentPartial } from '../memo/sent-partial.ts';
+import { partialSize, type SentPartial } from '../memo/run-pieces.ts';
 import type { Column } from '../plan/expression.ts';
 import { breakerOf, type PhysicalPlan } from '../plan/physical-plan.ts';
-import type { SentTemplate } from '../plan/plan-memo.ts';
+import type { SentTemplate } from '../plan/plan-cache.ts';
 import { QueryError } from '../query-error.ts';
 import { giveBack } from './answer-block.ts';
 import { DrainRate, NO_TENANT, type Tenant, TenantSets } from './fair-queue.ts';
@@ -66,7 +66,7 @@ export type QueryRun = {
   readonly template?: SentTemplate | undefined;
   readonly segments: readonly (readonly SegmentHandle[])[];
   readonly dropped: DroppedSegments;
-  /** Whether nothing counts that earlier runs have found out (`column/findings.ts`). */
+  /** Whether nothing counts that earlier runs have found out (`column/object-cache.ts`). */
   readonly isAnew?: boolean;
   /** Whether each operator is to be measured. */
   readonly isProfiled?: boolean | undefined;

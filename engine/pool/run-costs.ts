@@ -33,7 +33,7 @@ function costlyPart({ plan, template }: PlannedCall): object {
 
 type Cost = {
   msPerRow: number | undefined;
-  /** … on the main thread, where the code for it may not be compiled yet. */
+  /** On the main thread, where the code for it may not be compiled yet. */
   msPerRowHere: number | undefined;
   /** Of whole runs of all calls. */
   wholeMs: number | undefined;
@@ -90,7 +90,7 @@ export class RunCosts {
     return rowsIn(ms, this.#costs.get(costlyPart(call))?.msPerRow);
   }
 
-  /** … on the main thread. */
+  /** How many rows take so long on the main thread; 0 where it is not known. */
   rowsWithinHere(call: PlannedCall, ms: number): number {
     return rowsIn(ms, this.#costs.get(costlyPart(call))?.msPerRowHere);
   }

@@ -41,7 +41,7 @@ export type BackgroundLimits = {
    * posts wait for is owed these places for as long as the load lasts.
    */
   readonly runningMax: number;
-  /** … and may have begun in all. */
+  /** Jobs that may have begun in all. */
   readonly begunMax: number;
 };
 
@@ -66,7 +66,7 @@ export type WorkStats = {
   readonly parked: number;
   /** Milliseconds since the start that jobs have waited for a thread, or were parked. */
   readonly waitMs: number;
-  /** … and that they have run. */
+  /** Milliseconds since the start that jobs have run. */
   readonly runMs: number;
 };
 

@@ -8,9 +8,9 @@ import type {
   SegmentHandle,
 } from '../column/segment.ts';
 import type { PreparedStates, StatesOrder } from '../memo/prepare-states.ts';
-import type { PieceOrder, PiecesResult, SentPartial } from '../memo/sent-partial.ts';
+import type { PieceOrder, PiecesResult, SentPartial } from '../memo/run-pieces.ts';
 import type { RowSlice, ScanCounters } from '../operator/scan.ts';
-import type { SentTemplate, TemplateContent } from '../plan/plan-memo.ts';
+import type { SentTemplate, TemplateContent } from '../plan/plan-cache.ts';
 import type { PlanProfile } from '../plan/plan-profile.ts';
 import { type QueryErrorCode, RunStoppedError, type Span } from '../query-error.ts';
 import type { LentBytes } from './answer-block.ts';
@@ -29,7 +29,7 @@ export type QueryPart = {
   readonly dropped: DroppedSegments;
   /** Milliseconds the task may run; those in which it is parked do not count. */
   readonly timeMsMax: number;
-  /** Whether nothing counts that earlier runs have found out (`column/findings.ts`). */
+  /** Whether nothing counts that earlier runs have found out (`column/object-cache.ts`). */
   readonly isAnew?: boolean | undefined;
   /** There when somebody may ask how far the run is. */
   readonly progress?: SharedProgress | undefined;

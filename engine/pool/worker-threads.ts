@@ -5,7 +5,7 @@ import {
   SegmentGoneError,
   SegmentReadError,
 } from '../column/segment-image.ts';
-import { packedBuffersOf } from '../memo/sent-partial.ts';
+import { packedBuffersOf } from '../memo/run-pieces.ts';
 import { QueryError } from '../query-error.ts';
 import { HeldMemory } from './heap-guard.ts';
 import type { ThreadBounds, ThreadData } from './pool-limits.ts';

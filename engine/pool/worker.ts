@@ -5,10 +5,10 @@ import { SpillSpace } from '../aggregate/spilled-pairs.ts';
 import { unreachable } from '../assert.ts';
 import { divideRows } from '../column/divide-rows.ts';
 import { countFields } from '../column/field-counts.ts';
-import { forgetFindings } from '../column/findings.ts';
 import { JsonBuffer } from '../column/json-buffer.ts';
 import { SegmentRows } from '../column/merge-input.ts';
 import { mergePart, mergeSegments } from '../column/merge-segments.ts';
+import { beginCacheGeneration } from '../column/object-cache.ts';
 import { buffersOf, packImage } from '../column/packed-image.ts';
 import { boundRowTexts } from '../column/row-texts.ts';
 import { sealSegment } from '../column/seal.ts';
@@ -31,7 +31,7 @@ import {
   releaseGarbage,
 } from '../column/segment-reader.ts';
 import { SpillFile } from '../column/spill-file.ts';
-import { ShapeMemory } from '../column/split-encoding.ts';
+import { ShapeCache } from '../column/split-encoding.ts';
 import { pausingEvery } from '../function/work-meter.ts';
 import { REMEMBERED_PLANS_BYTES_MAX } from '../limits.ts';
 import { prepareStates } from '../memo/prepare-states.ts';
@@ -43,7 +43,7 @@ import {
   partialsOf,
   runPieces,
   unpacked,
-} from '../memo/sent-partial.ts';
+} from '../memo/run-pieces.ts';
 import { newScanCounters, type ScanCounters } from '../operator/scan.ts';
 import {
   type ExecutionContext,
@@ -51,10 +51,11 @@ import {
   executeQuery,
   finishQuery,
 } from '../plan/execute.ts';
-import type { SentTemplate, TemplateContent } from '../plan/plan-memo.ts';
+import type { SentTemplate, TemplateContent } from '../plan/plan-cache.ts';
 import { PlanProfiler } from '../plan/plan-profile.ts';
-import { PreparedPlans, SizedMemory } from '../plan/prepared-plan.ts';
+import { PreparedPlans } from '../plan/prepared-plan.ts';
 import { RowWriter } from '../plan/row-writer.ts';
+import { SizedCache } from '../plan/sized-cache.ts';
 import { QueryError, RunStoppedError } from '../query-error.ts';
 import { AnswerBlocks } from './answer-block.ts';
 import { HeapGuard, HeldTooMuchError } from './heap-guard.ts';
@@ -97,12 +98,12 @@ boundRowTexts(bounds.keptBytesMax);
 const guard = new HeapGuard(data?.memory, bounds.keptBytesMax);
 
 /** Plans that this thread has read, by their number. */
-const templates = new SizedMemory<number, TemplateContent>(REMEMBERED_PLANS_BYTES_MAX);
+const templates = new SizedCache<number, TemplateContent>(REMEMBERED_PLANS_BYTES_MAX);
 
 const preparedPlans = new PreparedPlans();
 
 /** What this thread's next sealing begins with. */
-const shapeMemory = new ShapeMemory();
+const shapeCache = new ShapeCache();
 
 /** Where answers are written; one at a time, for tasks do not overlap. */
 const answerBuffer = new JsonBuffer();
@@ -173,7 +174,7 @@ async function answerOrFailure(task: Task): Promise<TaskAnswer> {
 function forgetAll(): void {
   templates.clear();
   preparedPlans.forget();
-  shapeMemory.clear();
+  shapeCache.clear();
   forgetReaders();
 }
 
@@ -313,7 +314,7 @@ function segmentAnswer(
   switch (task.kind) {
     case 'seal': {
       const { handle, partitionUs } = task;
-      const options = { partitionUs, checkpoint, choices: shapeMemory };
+      const options = { partitionUs, checkpoint, choices: shapeCache };
       return { kind: 'sealed', buffers: sealSegment(handle, options) };
     }
     case 'merge':
@@ -420,7 +421,7 @@ function startRun(task: Exclude<QueryPartTask, { kind: 'fields' }>): Run {
   const { bounds, texts }: Partial<SentTemplate> = 'bounds' in work ? work : {};
   const profiler = task.isProfiled === true ? new PlanProfiler(plan, nowMs) : undefined;
   forgetDropped(dropped);
-  if (task.isAnew === true) forgetFindings();
+  if (task.isAnew === true) beginCacheGeneration();
   const prepared = bounds === undefined ? undefined : preparedPlans.of(plan, dropped);
   const checkpoint = checkpointOf(task, clock);
   checkpoint();

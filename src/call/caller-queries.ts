@@ -1,8 +1,8 @@
 import { serialize } from 'node:v8';
 import type { Within } from '../../engine/plan/binder/binding.ts';
 import { type Pieces, runPieces } from '../../engine/plan/pieces.ts';
-import { SizedMemory } from '../../engine/plan/prepared-plan.ts';
 import type { PreparedQuery } from '../../engine/plan/prepared-query.ts';
+import { SizedCache } from '../../engine/plan/sized-cache.ts';
 import { QueryError } from '../../engine/query-error.ts';
 import type { ParameterDefinition } from '../definition/definition.ts';
 import type { Endpoint } from '../definition/endpoint.ts';
@@ -23,7 +23,7 @@ export type SentDeclarations = readonly Pick<ParameterDefinition, 'name' | 'type
  */
 export class CallerQueries {
   readonly #engine: Pick<QueryEngine, 'prepareInPieces'>;
-  readonly #known = new SizedMemory<string, PreparedQuery>(CALLER_QUERIES_BYTES_MAX);
+  readonly #known = new SizedCache<string, PreparedQuery>(CALLER_QUERIES_BYTES_MAX);
   readonly #numbers = new WeakMap<CallerTables, number>();
   #tablesCount = 0;
 

@@ -4,9 +4,9 @@ import type {
 } from '../../engine/aggregate/aggregate-function.ts';
 import { aggregateFunctionNames, findAggregateFunction } from '../../engine/aggregate/registry.ts';
 import { type SqlType, typeName } from '../../engine/column/type.ts';
-import { arrayFunctions, numberArrayFunctions } from '../../engine/function/array-functions.ts';
+import { arrayFunctions } from '../../engine/function/array-functions.ts';
 import { comparisonFunctions } from '../../engine/function/comparison-functions.ts';
-import { jsonFunctions, jsonKindFunctions } from '../../engine/function/json/json-functions.ts';
+import { jsonFunctions } from '../../engine/function/json/json-functions.ts';
 import { arithmeticFunctions } from '../../engine/function/number/arithmetic-functions.ts';
 import { bitFunctions } from '../../engine/function/number/bit-functions.ts';
 import { mathFunctions } from '../../engine/function/number/math-functions.ts';
@@ -22,26 +22,16 @@ import { hashFunctions } from '../../engine/function/text/hash-functions.ts';
 import { letterFunctions } from '../../engine/function/text/letter-functions.ts';
 import { netFunctions } from '../../engine/function/text/net-functions.ts';
 import { regexFunctions } from '../../engine/function/text/regex-functions.ts';
-import { containsFunctions, searchFunctions } from '../../engine/function/text/search-functions.ts';
-import {
-  fillFunctions,
-  textFunctions,
-  trimFunctions,
-} from '../../engine/function/text/text-functions.ts';
+import { searchFunctions } from '../../engine/function/text/search-functions.ts';
+import { textFunctions } from '../../engine/function/text/text-functions.ts';
 import { intervalFunctions } from '../../engine/function/time/interval-functions.ts';
-import {
-  GENERATE_DATE_ARRAY,
-  timeArrayFunctions,
-} from '../../engine/function/time/time-array-functions.ts';
+import { timeArrayFunctions } from '../../engine/function/time/time-array-functions.ts';
 import {
   EXTRACT,
   timeConversionFunctions,
   timeTextFunctions,
 } from '../../engine/function/time/time-conversion-functions.ts';
-import {
-  timeBucketFunctions,
-  timeShiftFunctions,
-} from '../../engine/function/time/time-shift-functions.ts';
+import { timeShiftFunctions } from '../../engine/function/time/time-shift-functions.ts';
 import { errorFunctions, truthFunctions } from '../../engine/function/truth-functions.ts';
 import type { WindowFunction } from '../../engine/operator/window-frame.ts';
 import { findWindowFunction, windowFunctionNames } from '../../engine/operator/window-functions.ts';
@@ -82,7 +72,13 @@ export function functionFamilies(): readonly FunctionFamily[] {
     family('Arithmetic', arithmeticFunctions.map(scalar)),
     family('Mathematics', mathFunctions.map(scalar)),
     family('Bits', bitFunctions.map(scalar)),
-    family('Text', [...textScalars(), ...formatFunctions].map(scalar)),
+    family(
+      'Text',
+      [
+        ...[...textFunctions, ...searchFunctions, ...letterFunctions, ...codePointFunctions],
+        ...formatFunctions,
+      ].map(scalar),
+    ),
     family('Regular expressions', regexFunctions.map(scalar)),
     family(
       'Bytes, hashes and addresses',
@@ -92,32 +88,17 @@ export function functionFamilies(): readonly FunctionFamily[] {
       ...SPECIAL_CALLS.filter(isClock).map(special),
       ...timeConversionFunctions.map(scalar),
     ]),
-    family(
-      'Parts and steps of time',
-      [EXTRACT, ...timeShiftFunctions, ...timeBucketFunctions].map(scalar),
-    ),
+    family('Parts and steps of time', [EXTRACT, ...timeShiftFunctions].map(scalar)),
     family('Texts of times', timeTextFunctions.map(scalar)),
     family('Intervals', intervalFunctions.map(scalar)),
-    family(
-      'Arrays',
-      [...arrayFunctions, ...numberArrayFunctions, GENERATE_DATE_ARRAY, ...timeArrayFunctions].map(
-        scalar,
-      ),
-    ),
-    family('JSON', [...jsonFunctions, ...jsonKindFunctions].map(scalar)),
+    family('Arrays', [...arrayFunctions, ...timeArrayFunctions].map(scalar)),
+    family('JSON', jsonFunctions.map(scalar)),
     family('Aggregates', aggregates.filter((each) => !isApproximate(each)).map(aggregate)),
     family('Approximate aggregates', aggregates.filter(isApproximate).map(aggregate)),
     family(
       'Window functions',
       windowFunctionNames().map((name) => window(findWindowFunction(name)!)),
     ),
-  ];
-}
-
-function textScalars(): readonly ScalarFunction[] {
-  return [
-    ...[...textFunctions, ...trimFunctions, ...fillFunctions],
-    ...[...searchFunctions, ...containsFunctions, ...letterFunctions, ...codePointFunctions],
   ];
 }
 

@@ -1,5 +1,5 @@
 import { STRING } from '../../engine/column/type.ts';
-import { PlanMemo } from '../../engine/plan/plan-memo.ts';
+import { PlanCache } from '../../engine/plan/plan-cache.ts';
 import { type PreparedQuery, prepareQuery } from '../../engine/plan/prepared-query.ts';
 import { QueryError } from '../../engine/query-error.ts';
 import type { HostileText } from './text-shapes.ts';
@@ -30,7 +30,7 @@ function prepareText(sql: string): PreparedQuery | QueryError {
 export function planText(sql: string): QueryError | undefined {
   const prepared = prepareText(sql);
   if (prepared instanceof QueryError) return prepared;
-  const plans = new PlanMemo();
+  const plans = new PlanCache();
   try {
     plans.planOf(prepared.bound, CALL);
     plans.planOf(prepared.bound, CALL);

@@ -7,8 +7,8 @@ import { PACKED_MEMORY_MIN } from '../../engine/memo/memo-runs.ts';
 import {
   PACKED_STATE_BYTES_MAX,
   PACKED_STATES_MAX,
+  PackedStateReader,
   StatePacker,
-  StateShelf,
 } from '../../engine/memo/partial-memo.ts';
 import type { AggregatePartial } from '../../engine/operator/aggregate.ts';
 import type { RunStats } from '../../engine/pool/pool-stats.ts';
@@ -26,7 +26,7 @@ test('a state that was packed is the same when it is taken out', () => {
   const packer = new StatePacker();
   const counts = [[1], [2.5, Number.NaN, -0], [], [3]];
   for (const [index, some] of counts.entries()) packer.add(`p${index}`, stateOf(some));
-  const shelf = new StateShelf(structuredClone(packer.packed()!));
+  const shelf = new PackedStateReader(structuredClone(packer.packed()!));
   for (const [index, some] of counts.entries()) {
     assert.deepEqual(shelf.find(`p${index}`), stateOf(some));
   }
@@ -40,7 +40,7 @@ test('what is large is left out, and what is too much', () => {
   packer.add('large', stateOf(Array.from({ length: PACKED_STATE_BYTES_MAX / 8 }, () => 1)));
   for (let index = 0; index < PACKED_STATES_MAX + 10; index++) packer.add(`${index}`, stateOf([1]));
   assert.ok(packer.isFull);
-  const shelf = new StateShelf(packer.packed()!);
+  const shelf = new PackedStateReader(packer.packed()!);
   assert.equal(shelf.find('large'), undefined);
   assert.notEqual(shelf.find(`${PACKED_STATES_MAX - 1}`), undefined);
   assert.equal(shelf.find(`${PACKED_STATES_MAX}`), undefined);

@@ -11,7 +11,7 @@ import {
   partialsOf,
   unpacked,
   unpackedWithin,
-} from '../../engine/memo/sent-partial.ts';
+} from '../../engine/memo/run-pieces.ts';
 import type { AggregatePartial } from '../../engine/operator/aggregate.ts';
 import { batchOf, type TestEvent } from '../column/batch-of.ts';
 

@@ -6,7 +6,7 @@ import { INT64, STRING, TIMESTAMP } from '../../engine/column/type.ts';
 import { constantVector, valueAt } from '../../engine/column/vector.ts';
 import { compileExpression } from '../../engine/plan/evaluate.ts';
 import type { Expression } from '../../engine/plan/expression.ts';
-import { lateNumberOf } from '../../engine/plan/plan-memo.ts';
+import { lateNumberOf } from '../../engine/plan/plan-cache.ts';
 import { QueryError } from '../../engine/query-error.ts';
 
 const CLOCK: Expression = { op: 'column', type: TIMESTAMP, id: 0 };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { Leading } from '../../engine/operator/leading-groups.ts';
-import { leadingOf } from '../../engine/plan/call-state.ts';
+import { leadingOf } from '../../engine/plan/compiled-calls.ts';
 import { rowInputsOf } from '../../engine/plan/physical-walk.ts';
 import { planOfText } from './plan-of-text.ts';
 

@@ -5,7 +5,7 @@ import { afterEach, test } from 'node:test';
 import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
 import type { OpenSegmentHandle, SegmentHandle } from '../../engine/column/segment.ts';
 import { BACKGROUND_NICE, QUERY_NICE } from '../../engine/limits.ts';
-import { type SentPartial, unpacked } from '../../engine/memo/sent-partial.ts';
+import { type SentPartial, unpacked } from '../../engine/memo/run-pieces.ts';
 import { newScanCounters } from '../../engine/operator/scan.ts';
 import { ALL_TIME } from '../../engine/plan/logical-plan.ts';
 import type { PoolLimits } from '../../engine/pool/pool-limits.ts';

@@ -5,7 +5,7 @@ import type { Segment, SegmentHandle } from '../../engine/column/segment.ts';
 import { readSegment } from '../../engine/column/segment-reader.ts';
 import { type Coverage, ordersOf } from '../../engine/memo/coverage.ts';
 import type { MemoRuns } from '../../engine/memo/memo-runs.ts';
-import { runPieces } from '../../engine/memo/sent-partial.ts';
+import { runPieces } from '../../engine/memo/run-pieces.ts';
 import { newScanCounters } from '../../engine/operator/scan.ts';
 import {
   type ExecutionContext,

@@ -1,4 +1,5 @@
 import { must } from '../../assert.ts';
+import { partitionPoint } from '../positions.ts';
 import { ALIGNMENT, type Slice, SliceSource, type UnsignedArray } from '../slice.ts';
 import type { StringBlock } from '../vector.ts';
 
@@ -69,14 +70,9 @@ export class SliceBytes {
 
   /** The first entry of an ascending array of 32 bits that is `least` or more; their number where none is. */
   firstAtLeast(slice: Slice, least: number): number {
-    let low = 0;
-    let high = slice[1] / 4;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (entryAt(this.#read(slice, 4 * middle, 4 * middle + 4), 0) < least) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    return partitionPoint(0, slice[1] / 4, (index) => {
+      return entryAt(this.#read(slice, 4 * index, 4 * index + 4), 0) < least;
+    });
   }
 }
 

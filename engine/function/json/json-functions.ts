@@ -137,6 +137,83 @@ export const jsonFunctions: readonly ScalarFunction[] = [
     steppingIn(STRING),
     steppingIn(INT64),
   ),
+  scalarFunction(
+    'json_type',
+    [
+      'The kind of a JSON value: `object`, `array`, `string`, `number`, `boolean` or `null`.',
+      "JSON_TYPE(JSON '[1]')",
+      "'array'",
+    ],
+    ...ofJson(STRING, kindOf),
+  ),
+  scalarFunction(
+    'json_keys',
+    [
+      'The names of all fields of a JSON record, sorted. Fields of nested records are written with dots.',
+      'JSON_KEYS(JSON \'{"b": 1, "a": {"c": 2}}\')',
+      "['a', 'a.c', 'b']",
+    ],
+    ...ofJson(arrayOf(STRING), keysOf),
+  ),
+  scalarFunction(
+    'bool',
+    [
+      'The value of a JSON boolean; an error for any other JSON value.',
+      "BOOL(JSON 'true')",
+      'TRUE',
+    ],
+    ...asKind(BOOL),
+  ),
+  scalarFunction(
+    'int64',
+    [
+      'The whole number in a JSON value; an error for other JSON values and beyond INT64.',
+      "INT64(JSON '200')",
+      '200',
+    ],
+    ...asKind(INT64),
+  ),
+  scalarFunction(
+    'float64',
+    ['The number in a JSON value; an error for other JSON values.', "FLOAT64(JSON '1.5')", '1.5'],
+    ...asKind(FLOAT64),
+  ),
+  scalarFunction(
+    'lax_bool',
+    [
+      'A JSON value converted to a boolean: from a boolean, the texts `true` and `false`, or a number, of which only 0 is FALSE; else NULL.',
+      "LAX_BOOL(JSON '0')",
+      'FALSE',
+    ],
+    ...ofJson(BOOL, laxBool),
+  ),
+  scalarFunction(
+    'lax_int64',
+    [
+      'A JSON value converted to a whole number: from a number or text, rounded, or from a boolean; else NULL.',
+      'LAX_INT64(JSON \'"1.6"\')',
+      '2',
+    ],
+    ...ofJson(INT64, laxInt64),
+  ),
+  scalarFunction(
+    'lax_float64',
+    [
+      'A JSON number or text converted to a number; else NULL.',
+      'LAX_FLOAT64(JSON \'"1.5"\')',
+      '1.5',
+    ],
+    ...ofJson(FLOAT64, laxFloat64),
+  ),
+  scalarFunction(
+    'lax_string',
+    [
+      'A JSON text, number or boolean converted to a text; else NULL.',
+      "LAX_STRING(JSON 'true')",
+      "'true'",
+    ],
+    ...ofJson(STRING, laxString),
+  ),
 ];
 
 /** The type of what a function reads, and how it is made of the JSON text at the path. */
@@ -232,87 +309,6 @@ function steppingIn(step: SqlType): ScalarOverload {
     evaluate: typed((json: string, step: JsonStep) => findInJson(json, [step]) ?? null),
   };
 }
-
-/** What kind a JSON value is of, and its value as one of that kind. */
-export const jsonKindFunctions: readonly ScalarFunction[] = [
-  scalarFunction(
-    'json_type',
-    [
-      'The kind of a JSON value: `object`, `array`, `string`, `number`, `boolean` or `null`.',
-      "JSON_TYPE(JSON '[1]')",
-      "'array'",
-    ],
-    ...ofJson(STRING, kindOf),
-  ),
-  scalarFunction(
-    'json_keys',
-    [
-      'The names of all fields of a JSON record, sorted. Fields of nested records are written with dots.',
-      'JSON_KEYS(JSON \'{"b": 1, "a": {"c": 2}}\')',
-      "['a', 'a.c', 'b']",
-    ],
-    ...ofJson(arrayOf(STRING), keysOf),
-  ),
-  scalarFunction(
-    'bool',
-    [
-      'The value of a JSON boolean; an error for any other JSON value.',
-      "BOOL(JSON 'true')",
-      'TRUE',
-    ],
-    ...asKind(BOOL),
-  ),
-  scalarFunction(
-    'int64',
-    [
-      'The whole number in a JSON value; an error for other JSON values and beyond INT64.',
-      "INT64(JSON '200')",
-      '200',
-    ],
-    ...asKind(INT64),
-  ),
-  scalarFunction(
-    'float64',
-    ['The number in a JSON value; an error for other JSON values.', "FLOAT64(JSON '1.5')", '1.5'],
-    ...asKind(FLOAT64),
-  ),
-  scalarFunction(
-    'lax_bool',
-    [
-      'A JSON value converted to a boolean: from a boolean, the texts `true` and `false`, or a number, of which only 0 is FALSE; else NULL.',
-      "LAX_BOOL(JSON '0')",
-      'FALSE',
-    ],
-    ...ofJson(BOOL, laxBool),
-  ),
-  scalarFunction(
-    'lax_int64',
-    [
-      'A JSON value converted to a whole number: from a number or text, rounded, or from a boolean; else NULL.',
-      'LAX_INT64(JSON \'"1.6"\')',
-      '2',
-    ],
-    ...ofJson(INT64, laxInt64),
-  ),
-  scalarFunction(
-    'lax_float64',
-    [
-      'A JSON number or text converted to a number; else NULL.',
-      'LAX_FLOAT64(JSON \'"1.5"\')',
-      '1.5',
-    ],
-    ...ofJson(FLOAT64, laxFloat64),
-  ),
-  scalarFunction(
-    'lax_string',
-    [
-      'A JSON text, number or boolean converted to a text; else NULL.',
-      "LAX_STRING(JSON 'true')",
-      "'true'",
-    ],
-    ...ofJson(STRING, laxString),
-  ),
-];
 
 /** Of a JSON value, and of a field of an event, where a record is an object: both as the JSON that they are. */
 function ofJson(

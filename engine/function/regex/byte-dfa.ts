@@ -19,9 +19,9 @@ const REGEX_DFA_PROGRESS_MIN = 10;
 
 /** Among states: no text that goes on from here matches. */
 export const DEAD = -2;
-/** … all do, whatever comes. */
+/** Among states: every text matches, whatever comes. */
 export const ACCEPTED = -3;
-/** … it is not known: too many states would be needed. */
+/** Among states: it is not known, as too many states would be needed. */
 export const GAVE_UP = -4;
 
 /** In the table: not computed yet. */

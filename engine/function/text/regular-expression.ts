@@ -143,13 +143,13 @@ export function literalOf(pattern: string): string | undefined {
   return literal;
 }
 
-/** Steps (`work-meter.ts`) that it takes to compile any regular expression, however short … */
+/** Steps (`work-meter.ts`) that it takes to compile any regular expression, however short. */
 export const COMPILE_STEPS = 1_500;
 
-/** … and a class of Unicode, whose hundreds of ranges are copied … */
+/** Steps to compile a class of Unicode, whose hundreds of ranges are copied. */
 export const CLASS_STEPS = 10_000;
 
-/** … and a range beyond ASCII in any case: 120,000 letters are looked at for their other cases, in some milliseconds. */
+/** Steps to compile a range beyond ASCII in any case: 120,000 letters are looked at for their other cases. */
 export const FOLDED_RANGE_STEPS = 400_000;
 
 /**

@@ -47,6 +47,21 @@ export const searchFunctions: readonly ScalarFunction[] = [
       evaluate: typed(occurrenceOf),
     }),
   ),
+  scalarFunction(
+    'contains_substr',
+    [
+      'Whether a value contains a text, ignoring case. A record, list or JSON value is searched in all its fields and elements, without field names. An error if the text is NULL.',
+      "CONTAINS_SUBSTR('Not Found', 'found')",
+      'TRUE',
+    ],
+    {
+      parameters: ['any', STRING],
+      result: BOOL,
+      nulls: 'handle',
+      evaluate: typed(containing(DYNAMIC)),
+      evaluateTyped: (types) => typed(containing(types[0]!)),
+    },
+  ),
 ];
 
 /** STRPOS: in characters, from 1; 0 where there is none. */
@@ -91,25 +106,6 @@ function occurrenceOf(text: string, wanted: string, position: Int64 = 1, occurre
   const place = places.at(-left);
   return place === undefined ? 0 : characterCount(text.slice(0, place)) + 1;
 }
-
-/** CONTAINS_SUBSTR: a text anywhere in a value, whatever the case of its letters. */
-export const containsFunctions: readonly ScalarFunction[] = [
-  scalarFunction(
-    'contains_substr',
-    [
-      'Whether a value contains a text, ignoring case. A record, list or JSON value is searched in all its fields and elements, without field names. An error if the text is NULL.',
-      "CONTAINS_SUBSTR('Not Found', 'found')",
-      'TRUE',
-    ],
-    {
-      parameters: ['any', STRING],
-      result: BOOL,
-      nulls: 'handle',
-      evaluate: typed(containing(DYNAMIC)),
-      evaluateTyped: (types) => typed(containing(types[0]!)),
-    },
-  ),
-];
 
 function containing(type: SqlType): (value: SqlValue, wanted: string | null) => boolean | null {
   return (value, wanted) => {

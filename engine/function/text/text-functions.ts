@@ -173,6 +173,45 @@ export const textFunctions: readonly ScalarFunction[] = [
       ),
     ),
   ),
+  trimming(
+    'trim',
+    [
+      'The text without white space at both ends, or without the characters of the second argument. BYTES need the second argument.',
+      "TRIM('/rest/v1/', '/')",
+      "'rest/v1'",
+    ],
+    (text, set) => trimStart(trimEnd(text, set), set),
+  ),
+  trimming('ltrim', ['Like `TRIM`, at the start only.', "LTRIM('007', '0')", "'7'"], trimStart),
+  trimming('rtrim', ['Like `TRIM`, at the end only.', "RTRIM('line\\n')", "'line'"], trimEnd),
+  padding(
+    'lpad',
+    [
+      'The text or BYTES at the given length: padded at the start with spaces or the third argument, or cut at the end. An error for a negative length.',
+      "LPAD('7', 3, '0')",
+      "'007'",
+    ],
+    (text, fill) => fill + text,
+  ),
+  padding(
+    'rpad',
+    ['Like `LPAD`, but padded at the end.', "RPAD('a', 4, '.-')", "'a.-.'"],
+    (text, fill) => text + fill,
+  ),
+  scalarFunction(
+    'repeat',
+    [
+      `The text or BYTES repeated this many times; an error for a negative number, and for more than ${MADE_TEXT_LENGTH_MAX} characters.`,
+      "REPEAT('ab', 3)",
+      "'ababab'",
+    ],
+    ...textAndBytes({
+      parameters: [STRING, INT64],
+      result: STRING,
+      nulls: 'propagate',
+      evaluate: typed(repeat),
+    }),
+  ),
 ];
 
 type OfText = (text: string) => string;
@@ -289,38 +328,6 @@ function split(text: string, delimiter = ','): readonly string[] {
   return text === '' ? [''] : charactersOf(text);
 }
 
-/** Functions that make texts as long as they are told. */
-export const fillFunctions: readonly ScalarFunction[] = [
-  padding(
-    'lpad',
-    [
-      'The text or BYTES at the given length: padded at the start with spaces or the third argument, or cut at the end. An error for a negative length.',
-      "LPAD('7', 3, '0')",
-      "'007'",
-    ],
-    (text, fill) => fill + text,
-  ),
-  padding(
-    'rpad',
-    ['Like `LPAD`, but padded at the end.', "RPAD('a', 4, '.-')", "'a.-.'"],
-    (text, fill) => text + fill,
-  ),
-  scalarFunction(
-    'repeat',
-    [
-      `The text or BYTES repeated this many times; an error for a negative number, and for more than ${MADE_TEXT_LENGTH_MAX} characters.`,
-      "REPEAT('ab', 3)",
-      "'ababab'",
-    ],
-    ...textAndBytes({
-      parameters: [STRING, INT64],
-      result: STRING,
-      nulls: 'propagate',
-      evaluate: typed(repeat),
-    }),
-  ),
-];
-
 /** To `length` characters, by spaces or what is given in their place; a longer text is cut. */
 function padding(
   name: string,
@@ -372,20 +379,6 @@ function checkCount(name: string, count: Int64): void {
   }
   checkTextSize(name, Number(count));
 }
-
-export const trimFunctions: readonly ScalarFunction[] = [
-  trimming(
-    'trim',
-    [
-      'The text without white space at both ends, or without the characters of the second argument. BYTES need the second argument.',
-      "TRIM('/rest/v1/', '/')",
-      "'rest/v1'",
-    ],
-    (text, set) => trimStart(trimEnd(text, set), set),
-  ),
-  trimming('ltrim', ['Like `TRIM`, at the start only.', "LTRIM('007', '0')", "'7'"], trimStart),
-  trimming('rtrim', ['Like `TRIM`, at the end only.', "RTRIM('line\\n')", "'line'"], trimEnd),
-];
 
 type Trim = (text: string, set: ReadonlySet<string> | undefined) => string;
 

@@ -44,7 +44,8 @@ export function unitOfCharacter(text: string, position: number): number {
   return unit;
 }
 
-function isHighSurrogate(text: string, index: number): boolean {
+/** Whether the unit at `index` is the first half of a pair. */
+export function isHighSurrogate(text: string, index: number): boolean {
   return (text.charCodeAt(index) & 0xfc00) === 0xd800;
 }
 

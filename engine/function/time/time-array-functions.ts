@@ -25,7 +25,31 @@ import {
 const findStepPart = partFinder('GENERATE_TIMESTAMP_ARRAY', FIXED_PARTS);
 const findWindowPart = partFinder('GENERATE_TIMESTAMP_TRUNC_ARRAY', FIXED_PARTS);
 
+/** Of steps between days. */
+const STEP_PARTS = ADDABLE_PARTS.filter((part) => !CLOCK_PARTS.includes(part));
+
 export const timeArrayFunctions: readonly ScalarFunction[] = [
+  /** `(start, end [, step, part])`: INTERVAL comes as its two halves; both ends are included. */
+  scalarFunction(
+    'generate_date_array',
+    [
+      'Days from the first to the second, inclusive, with an INTERVAL of `DAY` to `YEAR` as the step (default one day). Each step starts from the previous element, so a day that a short month moved stays moved.',
+      "GENERATE_DATE_ARRAY('2026-01-31', '2026-03-31', INTERVAL 1 MONTH)",
+      "[DATE '2026-01-31', DATE '2026-02-28', DATE '2026-03-28']",
+    ],
+    {
+      parameters: [DATE, DATE, INT64, 'part'],
+      optionalCount: 2,
+      parts: STEP_PARTS,
+      result: arrayOf(DATE),
+      nulls: 'propagate',
+      evaluate: typed(daysBetween),
+      elementCount: typed(
+        (start: number, end: number, count?: Int64, part?: string) =>
+          daysBetween(start, end, count, part).length,
+      ),
+    },
+  ),
   /** `(start, end, step, part)`: INTERVAL comes as its two halves. Both ends are included. */
   scalarFunction(
     'generate_timestamp_array',
@@ -162,30 +186,7 @@ function timesOf({ startUs, stepUs, count }: Series): readonly Int64[] {
   );
 }
 
-const STEP_PARTS = ADDABLE_PARTS.filter((part) => !CLOCK_PARTS.includes(part));
 const findPart = partFinder('GENERATE_DATE_ARRAY', STEP_PARTS);
-
-/** `(start, end [, step, part])`: INTERVAL comes as its two halves; both ends are included. */
-export const GENERATE_DATE_ARRAY: ScalarFunction = scalarFunction(
-  'generate_date_array',
-  [
-    'Days from the first to the second, inclusive, with an INTERVAL of `DAY` to `YEAR` as the step (default one day). Each step starts from the previous element, so a day that a short month moved stays moved.',
-    "GENERATE_DATE_ARRAY('2026-01-31', '2026-03-31', INTERVAL 1 MONTH)",
-    "[DATE '2026-01-31', DATE '2026-02-28', DATE '2026-03-28']",
-  ],
-  {
-    parameters: [DATE, DATE, INT64, 'part'],
-    optionalCount: 2,
-    parts: STEP_PARTS,
-    result: arrayOf(DATE),
-    nulls: 'propagate',
-    evaluate: typed(daysBetween),
-    elementCount: typed(
-      (start: number, end: number, count?: Int64, part?: string) =>
-        daysBetween(start, end, count, part).length,
-    ),
-  },
-);
 
 /**
  * Each day is the step from the one before it, so a month's last day that was cut short stays so:

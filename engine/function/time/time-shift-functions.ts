@@ -219,6 +219,33 @@ export const timeShiftFunctions: readonly ScalarFunction[] = [
     lastDay(OF_DATE),
     lastDay(OF_DATETIME),
   ),
+  bucketing(
+    'timestamp_bucket',
+    [
+      'The start of the bucket that contains a time. Buckets are as wide as the INTERVAL of days and time, and start at the third argument (default 1950-01-01).',
+      "TIMESTAMP_BUCKET(TIMESTAMP '2026-01-15 12:34:00+00', INTERVAL 15 MINUTE)",
+      "TIMESTAMP '2026-01-15 12:30:00+00'",
+    ],
+    OF_TIMESTAMP,
+  ),
+  bucketing(
+    'datetime_bucket',
+    [
+      'Like `TIMESTAMP_BUCKET`; the INTERVAL may also be in months.',
+      "DATETIME_BUCKET(DATETIME '2026-01-15 12:34:00', INTERVAL 6 HOUR)",
+      "DATETIME '2026-01-15 12:00:00'",
+    ],
+    OF_DATETIME,
+  ),
+  bucketing(
+    'date_bucket',
+    [
+      'Like `TIMESTAMP_BUCKET`; the INTERVAL has whole days or months.',
+      "DATE_BUCKET(DATE '2026-01-15', INTERVAL 10 DAY, DATE '2026-01-01')",
+      "DATE '2026-01-11'",
+    ],
+    OF_DATE,
+  ),
 ];
 
 /** Parts that differ in what is done with them, and by the type it is done to. */
@@ -357,37 +384,6 @@ function lastDay({ type, toUs }: TimeType): ScalarOverload {
 
 /** Buckets are counted from here when no origin is given: the midnight of 1 January 1950. */
 const ORIGIN_US = midnightUs(-7305);
-
-/** `timestamp_bucket(time, width [, origin])`: the start of the bucket that the time lies in. */
-export const timeBucketFunctions: readonly ScalarFunction[] = [
-  bucketing(
-    'timestamp_bucket',
-    [
-      'The start of the bucket that contains a time. Buckets are as wide as the INTERVAL of days and time, and start at the third argument (default 1950-01-01).',
-      "TIMESTAMP_BUCKET(TIMESTAMP '2026-01-15 12:34:00+00', INTERVAL 15 MINUTE)",
-      "TIMESTAMP '2026-01-15 12:30:00+00'",
-    ],
-    OF_TIMESTAMP,
-  ),
-  bucketing(
-    'datetime_bucket',
-    [
-      'Like `TIMESTAMP_BUCKET`; the INTERVAL may also be in months.',
-      "DATETIME_BUCKET(DATETIME '2026-01-15 12:34:00', INTERVAL 6 HOUR)",
-      "DATETIME '2026-01-15 12:00:00'",
-    ],
-    OF_DATETIME,
-  ),
-  bucketing(
-    'date_bucket',
-    [
-      'Like `TIMESTAMP_BUCKET`; the INTERVAL has whole days or months.',
-      "DATE_BUCKET(DATE '2026-01-15', INTERVAL 10 DAY, DATE '2026-01-01')",
-      "DATE '2026-01-11'",
-    ],
-    OF_DATE,
-  ),
-];
 
 function bucketing(name: string, doc: FunctionDoc, { type, toUs, ofUs }: TimeType): ScalarFunction {
   return scalarFunction(name, doc, {

@@ -1,7 +1,7 @@
-import { DictionaryMemo } from '../../aggregate/number-reader.ts';
 import { carvedFloat64, carvedInt32, carvedUint8 } from '../../column/carved-arrays.ts';
 import type { VectorFunction } from '../../column/chunk.ts';
 import { CodedNumbers, CodedTruths } from '../../column/number-vectors.ts';
+import { ObjectCache } from '../../column/object-cache.ts';
 import type { PackedNumbers } from '../../column/packed-numbers.ts';
 import { PlainStrings } from '../../column/string-values.ts';
 import { isNumber, type SqlType } from '../../column/type.ts';
@@ -27,7 +27,7 @@ import { spendSteps, stepsOf } from '../../function/work-meter.ts';
 import { vectorOfValues } from '../../operator/merge-vectors.ts';
 import { QueryError } from '../../query-error.ts';
 import type { TextSearch } from './text-search.ts';
-import { BooleanMemo, STATES_MAX, ValueMemo } from './value-memo.ts';
+import { PredicateCache, STATES_MAX, ValueCache } from './value-cache.ts';
 
 export type LiftedFunction = Pick<
   ScalarOverload,
@@ -40,7 +40,7 @@ export type LiftedFunction = Pick<
 
 /** Rows of a chunk up to which their entries may be looked at one by one. */
 const SPARSE_ROWS_MAX = 128;
-/** … where the dictionary has more entries than so many times the rows. */
+/** They are looked at so where the dictionary has more entries than so many times the rows. */
 const SPARSE_ENTRIES_PER_ROW = 16;
 
 /** A function of values as one of the columns that `parts` compute. */
@@ -64,9 +64,9 @@ export function liftOverVectors(
   lifted: LiftedFunction,
   argumentCount: number,
 ): (vectors: readonly Vector[], count: number) => Vector {
-  const memos = Array.from(
+  const caches = Array.from(
     { length: argumentCount },
-    (_, index) => new ArgumentMemo(lifted, index),
+    (_, index) => new ArgumentCache(lifted, index),
   );
   return (vectors, count) => {
     if (count === 0) return constantVector(null, 0);
@@ -90,7 +90,7 @@ export function liftOverVectors(
         vector.kind === 'dictionary' &&
         (!isSparse(vector) || stringTestOf(lifted, vector.dictionary) !== undefined)
       ) {
-        return memos[varying]!.apply(vector, vectors);
+        return caches[varying]!.apply(vector, vectors);
       }
     }
     return evaluateRows(lifted, vectors, count);
@@ -123,7 +123,7 @@ function isMetOnce({ codes, count, dictionary }: DictionaryVector): boolean {
   return 2 * newCount > count;
 }
 
-/** Whether a memo of all entries would cost more than to evaluate those that some rows carry. */
+/** Whether a cache of all entries would cost more than to evaluate those that some rows carry. */
 function isSparse({ count, dictionary }: DictionaryVector): boolean {
   return count <= SPARSE_ROWS_MAX && dictionary.size > SPARSE_ENTRIES_PER_ROW * count;
 }
@@ -185,13 +185,13 @@ function measureEach(
 }
 
 /** What is known of the function when argument `index` varies over a dictionary's entries. */
-class ArgumentMemo {
+class ArgumentCache {
   readonly #lifted: LiftedFunction;
   readonly #index: number;
-  /** The other arguments, constants all, that the memos hold for. */
+  /** The other arguments, constants all, that the caches hold for. */
   #constants: readonly SqlValue[] | undefined;
-  #booleans: DictionaryMemo<BooleanMemo> | undefined;
-  #values: DictionaryMemo<ValueMemo> | undefined;
+  #booleans: ObjectCache<Dictionary, PredicateCache> | undefined;
+  #values: ObjectCache<Dictionary, ValueCache> | undefined;
   /** Of the constants. */
   #measure: { readonly found: Measure | undefined } | undefined;
   #part: { readonly found: PartFinder | undefined } | undefined;
@@ -228,8 +228,9 @@ class ArgumentMemo {
         return evaluateRows(this.#lifted, vectors, count);
       }
     }
-    this.#values ??= new DictionaryMemo(
-      (dictionary) => new ValueMemo(dictionary.size, this.#evaluator(dictionary, constants)),
+    this.#values ??= new ObjectCache(
+      (dictionary: Dictionary) =>
+        new ValueCache(dictionary.size, this.#evaluator(dictionary, constants)),
     );
     return this.#values.get(vector.dictionary).apply(vector);
   }
@@ -264,8 +265,9 @@ class ArgumentMemo {
         return booleanVector(search.testAll(strings, vector.codes, count), count);
       }
     }
-    this.#booleans ??= new DictionaryMemo(
-      (dictionary) => new BooleanMemo(dictionary.size, this.#evaluator(dictionary, constants)),
+    this.#booleans ??= new ObjectCache(
+      (dictionary: Dictionary) =>
+        new PredicateCache(dictionary.size, this.#evaluator(dictionary, constants)),
     );
     return this.#booleans.get(vector.dictionary).apply(vector);
   }

@@ -1,6 +1,6 @@
 import { carvedUint8 } from '../../column/carved-arrays.ts';
-import { findingsGeneration } from '../../column/findings.ts';
 import { CodedTruths } from '../../column/number-vectors.ts';
+import { ObjectCache } from '../../column/object-cache.ts';
 import { IntegerCoding, PackedNumbers } from '../../column/packed-numbers.ts';
 import { firstAtLeast } from '../../column/positions.ts';
 import { SHAPES_MAX } from '../../column/split-shape.ts';
@@ -55,7 +55,7 @@ const SHAPE_CODING = IntegerCoding.inSteps(0, 1, SHAPES_MAX - 1);
 export class SplitSearch {
   readonly #matcher: TextMatcher;
   readonly #dfa: ByteDfa | undefined;
-  readonly #memory: SplitMemory | undefined;
+  readonly #cache: SplitCache | undefined;
   readonly #rangeMin: number;
   /** Of the strings that were last: a scan is done with a segment before the next. */
   #marks: { readonly split: SplitBlock; readonly marks: WordMarks } | undefined;
@@ -65,13 +65,13 @@ export class SplitSearch {
     this.#matcher = matcher;
     this.#rangeMin = rangeMin;
     this.#dfa = matcher.automaton();
-    this.#memory = this.#dfa && memoryOf(this.#dfa);
+    this.#cache = this.#dfa && cacheOf(this.#dfa);
   }
 
   /** As `TextSearch.testSplit`. */
   test(split: SplitBlock, codes: Int32Array, count: number): Uint8Array {
     const truths = carvedUint8(count);
-    const known = count < READ_MAX ? this.#memory?.peek(split) : this.#memory?.knownOf(split);
+    const known = count < READ_MAX ? this.#cache?.peek(split) : this.#cache?.knownOf(split);
     spendSteps(count);
     for (let from = 0; from < count; ) {
       const code = codes[from]!;
@@ -86,7 +86,7 @@ export class SplitSearch {
 
   /** Tests the strings that have the head of the first of some; gives where these end. */
   #testHead(
-    known: KnownOfSplit,
+    known: SplitFacts,
     some: Pick<Stretch, 'codes' | 'from' | 'to'>,
     truths: Uint8Array,
   ): number {
@@ -124,7 +124,7 @@ export class SplitSearch {
   }
 
   /** The test of a string that its shape does not decide. */
-  #walk(known: KnownOfSplit, code: number, head: number): boolean {
+  #walk(known: SplitFacts, code: number, head: number): boolean {
     const result = known.walk.test(code, head);
     return result === LEFT ? this.#read(known.split, code) : result === MATCHES;
   }
@@ -135,7 +135,7 @@ export class SplitSearch {
    */
   testRange(split: SplitBlock, start: number, count: number): Vector | undefined {
     if (count < this.#rangeMin) return undefined;
-    const known = this.#memory?.knownOf(split);
+    const known = this.#cache?.knownOf(split);
     const shapes = known && shapesOf(known, start, start + count);
     if (known === undefined || shapes === undefined) return undefined;
     if (shapes.same !== undefined) return constantVector(shapes.same, count);
@@ -164,7 +164,7 @@ export class SplitSearch {
 
 /** What shapes say behind each of the heads of strings [start, end). */
 function shapesOf(
-  { split, verdicts }: KnownOfSplit,
+  { split, verdicts }: SplitFacts,
   start: number,
   end: number,
 ): ShapeTruths | undefined {
@@ -200,7 +200,7 @@ function areAllTrue(
 }
 
 /** What is known of strings taken apart, for one automaton. */
-class KnownOfSplit {
+class SplitFacts {
   readonly split: SplitBlock;
   readonly verdicts: SplitVerdicts;
   readonly #newWalk: () => SplitWalk;
@@ -237,17 +237,16 @@ class KnownOfSplit {
   }
 }
 
-function spendReading(known: KnownOfSplit): void {
+function spendReading(known: SplitFacts): void {
   spendSteps(Math.floor(known.takeReadCount() / BYTES_PER_STEP));
 }
 
 /** What is known of one automaton and strings taken apart, as long as these are open. */
-class SplitMemory {
+class SplitCache {
   readonly #dfa: ByteDfa;
   readonly #holes: HoleSteps;
   readonly #digits: DigitSteps;
-  #known = new WeakMap<SplitBlock, KnownOfSplit>();
-  #generation = findingsGeneration();
+  readonly #known = new ObjectCache((split: SplitBlock) => this.#factsOf(split));
 
   constructor(dfa: ByteDfa) {
     this.#dfa = dfa;
@@ -256,49 +255,44 @@ class SplitMemory {
   }
 
   /** What is known already. */
-  peek(split: SplitBlock): KnownOfSplit | undefined {
-    if (this.#generation !== findingsGeneration()) {
-      this.#generation = findingsGeneration();
-      this.#known = new WeakMap();
-    }
+  peek(split: SplitBlock): SplitFacts | undefined {
+    return this.#known.find(split);
+  }
+
+  knownOf(split: SplitBlock): SplitFacts {
     return this.#known.get(split);
   }
 
-  knownOf(split: SplitBlock): KnownOfSplit {
-    let known = this.peek(split);
-    if (known === undefined) {
-      const verdicts = new SplitVerdicts(this.#dfa, split, this.#holes);
-      const newWalk = () => new SplitWalk(this.#dfa, split, { verdicts, digits: this.#digits });
-      known = new KnownOfSplit(split, { verdicts, newWalk });
-      this.#known.set(split, known);
-    }
-    return known;
+  #factsOf(split: SplitBlock): SplitFacts {
+    const verdicts = new SplitVerdicts(this.#dfa, split, this.#holes);
+    const newWalk = () => new SplitWalk(this.#dfa, split, { verdicts, digits: this.#digits });
+    return new SplitFacts(split, { verdicts, newWalk });
   }
 }
 
 /** Of the automata asked for last, in that order: saved queries ask for the same again and again. */
-const memories = new Map<ByteDfa, SplitMemory>();
+const caches = new Map<ByteDfa, SplitCache>();
 
-function memoryOf(dfa: ByteDfa): SplitMemory {
-  const memory = memories.get(dfa) ?? new SplitMemory(dfa);
-  memories.delete(dfa);
-  memories.set(dfa, memory);
-  if (memories.size > SPLIT_PATTERNS_MAX) {
-    for (const oldest of memories.keys()) {
-      memories.delete(oldest);
+function cacheOf(dfa: ByteDfa): SplitCache {
+  const cache = caches.get(dfa) ?? new SplitCache(dfa);
+  caches.delete(dfa);
+  caches.set(dfa, cache);
+  if (caches.size > SPLIT_PATTERNS_MAX) {
+    for (const oldest of caches.keys()) {
+      caches.delete(oldest);
       break;
     }
   }
-  return memory;
+  return cache;
 }
 
 /** Of a string, one byte each: not looked at yet. */
 const NOT_LOOKED_AT = 0;
-/** … its shape, or what is usual of it, says what is so. */
+/** Its shape, or what is usual of the shape, decides. */
 const AS_SHAPE = 1;
-/** … it is otherwise. */
+/** It is not what its shape says. */
 const EXCEPTION = 2;
-/** … it is looked for elsewhere. */
+/** It is looked for elsewhere. */
 const ELSEWHERE = 3;
 
 /** Some strings, [start, end). */

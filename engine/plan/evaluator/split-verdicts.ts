@@ -7,9 +7,9 @@ import { SPLIT_STATES_MAX } from '../../limits.ts';
 
 /** What a pattern comes to for all strings of one kind, one byte each. Whatever fills the holes, they match. */
 export const ALWAYS = 1;
-/** … they do not. */
+/** Whatever fills the holes, they do not match. */
 export const NEVER = 2;
-/** … what fills the holes decides. */
+/** What fills the holes decides. */
 export const OPEN = 3;
 
 /** Not asked for yet. */

@@ -9,14 +9,14 @@ import { ALWAYS, NEVER, type SplitVerdicts } from './split-verdicts.ts';
 
 /** The string matches; also among landings: it does, whatever comes. */
 export const MATCHES = -1;
-/** … it does not. */
+/** The string does not match. */
 const FAILS = -2;
-/** … it is not known here: the string is to be put together. */
+/** It is not known here: the string is to be put together. */
 export const LEFT = -3;
 
 /** Among landings: what fills the hole decides. */
 const FILLING = -4;
-/** … not asked for yet. All above are states: their place here plus one. */
+/** Among landings: not asked for yet. All above are states: their place here plus one. */
 const UNSET = 0;
 
 /** Rows of the table at first: of few patterns more states are met between pieces. */
@@ -264,7 +264,7 @@ export class SplitWalk {
 
 /** Among kinds of pieces, which are holes otherwise: constant bytes. */
 const CONSTANT = 0;
-/** … the end of a shape. */
+/** Among kinds of pieces: the end of a shape. */
 const END = 1;
 
 /** The pieces of all shapes, end to end, one for each end among them. */

@@ -1,5 +1,5 @@
 import { carvedUint8 } from '../../column/carved-arrays.ts';
-import { findingsGeneration } from '../../column/findings.ts';
+import { cacheGeneration } from '../../column/object-cache.ts';
 import { firstAtLeast } from '../../column/positions.ts';
 import type { RowRanges } from '../../column/row-ranges.ts';
 import { type ToldStrings, toldStringsWith, wordsWith } from '../../column/split-index.ts';
@@ -17,9 +17,9 @@ import { spendSteps } from '../../function/work-meter.ts';
 
 /** Of a shape, if it is not 0, for it was not looked at yet: its constant bytes hold the text. */
 const HOLDS = 1;
-/** … text in no table may, too. */
+/** Its text that is in no table may hold it. */
 const HAS_TEXT = 2;
-/** … only words of a string may. */
+/** Only words of a string may hold it. */
 const LACKS = 3;
 
 /** Bytes looked through in the time of a step. */
@@ -36,7 +36,7 @@ export class WordSearch {
   readonly #sought: SoughtText;
   /** Of the strings that were last: a scan is done with a segment before the next. */
   #last: SoughtInSplit | undefined;
-  #generation = findingsGeneration();
+  #generation = cacheGeneration();
 
   /** `sought`: of a word. */
   constructor(sought: SoughtText) {
@@ -72,10 +72,10 @@ export class WordSearch {
   }
 
   #soughtIn(split: SplitBlock): SoughtInSplit {
-    const isKnown = this.#last?.split === split && this.#generation === findingsGeneration();
+    const isKnown = this.#last?.split === split && this.#generation === cacheGeneration();
     if (!isKnown) {
       this.#last = new SoughtInSplit(this.#sought, split);
-      this.#generation = findingsGeneration();
+      this.#generation = cacheGeneration();
     }
     return this.#last!;
   }

@@ -51,7 +51,7 @@ function someCanFail(expression: Expression, worst: Worst): boolean {
 
 /**
  * An expression of late values alone. It either becomes a bound of a scan, or the plan is made anew when
- * the values are known; so it is where it has no value (`plan-memo.ts`).
+ * the values are known; so it is where it has no value (`plan-cache.ts`).
  */
 function isLateConstant(call: Call): boolean {
   return isUnsettled(call) && columnsOf(call).size === 0 && subqueriesIn(call).length === 0;

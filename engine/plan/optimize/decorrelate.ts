@@ -1,6 +1,6 @@
 import { unreachable } from '../../assert.ts';
 import { BOOL, INT64 } from '../../column/type.ts';
-import { aggregateStateOf } from '../call-state.ts';
+import { aggregateStateOf } from '../compiled-calls.ts';
 import {
   type Column,
   type ColumnId,

@@ -163,12 +163,12 @@ function isPick(expression: Expression): boolean {
 const SUBSTITUTED_NODES_MAX = 8_192;
 
 /**
- * … and that one pass of the optimiser may write so, at all projections and unions. All later passes look at them: with
+ * Nodes that one pass of the optimiser may write so, at all projections and unions. All later passes look at them: with
  * 30,000 a text of 5,500 characters took 8,000,000 steps.
  */
 const SUBSTITUTION_NODES_MAX = 12_000;
 
-/** … and the conditions above one union, in all of its inputs together: each input has scans that look at all of them. */
+/** Nodes of the conditions above one union, in all of its inputs: each input has scans that look at all of them. */
 const UNION_NODES_MAX = 3_000;
 
 /** Some of a plan's terms with expressions in place of columns, and those that stay as they are. */

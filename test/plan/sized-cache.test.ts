@@ -1,9 +1,9 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { test } from 'node:test';
-import { SizedMemory } from '../../engine/plan/prepared-plan.ts';
+import { SizedCache } from '../../engine/plan/sized-cache.ts';
 
 test('what came first leaves first, unless it was asked for meanwhile', () => {
-  const memory = new SizedMemory<string, number>(10);
+  const memory = new SizedCache<string, number>(10);
   memory.set('a', 1, 4);
   memory.set('b', 2, 6);
   equal(memory.find('a'), 1);
@@ -15,7 +15,7 @@ test('what came first leaves first, unless it was asked for meanwhile', () => {
 });
 
 test('where all were asked for, what comes stays, and who was asked for first leaves', () => {
-  const memory = new SizedMemory<string, number>(3);
+  const memory = new SizedCache<string, number>(3);
   for (const [index, key] of ['a', 'b', 'c'].entries()) memory.set(key, index, 1);
   for (const key of ['a', 'b', 'c']) memory.find(key);
   memory.set('d', 3, 1);
@@ -26,7 +26,7 @@ test('where all were asked for, what comes stays, and who was asked for first le
 });
 
 test('a value takes the place and the size of the one before it', () => {
-  const memory = new SizedMemory<string, number>(10);
+  const memory = new SizedCache<string, number>(10);
   memory.set('a', 1, 9);
   memory.set('a', 2, 5);
   memory.set('b', 3, 5);
@@ -35,7 +35,7 @@ test('a value takes the place and the size of the one before it', () => {
 });
 
 test('a value as large as all may be is kept alone, a larger one is not and leaves the others', () => {
-  const memory = new SizedMemory<string, number>(10);
+  const memory = new SizedCache<string, number>(10);
   memory.set('a', 1, 1);
   memory.set('b', 2, 11);
   equal(memory.find('a'), 1);

@@ -1,24 +1,23 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DictionaryMemo } from '../../engine/aggregate/number-reader.ts';
-import { forgetFindings } from '../../engine/column/findings.ts';
+import { beginCacheGeneration, ObjectCache } from '../../engine/column/object-cache.ts';
 import type { Dictionary } from '../../engine/column/vector.ts';
 
-test('what was made of a dictionary is kept until findings are forgotten', () => {
+test('what was made of an object is kept until another generation begins', () => {
   const [first, second] = ['a', 'b'].map(
     (value): Dictionary => ({ size: 1, isDistinct: true, value: () => value }),
   );
   let madeCount = 0;
-  const memo = new DictionaryMemo((dictionary) => {
+  const cache = new ObjectCache((dictionary: Dictionary) => {
     madeCount++;
-    return dictionary.value(0);
+    return { value: dictionary.value(0) };
   });
-  const valuesOf = () => [first!, second!, first!].map((dictionary) => memo.get(dictionary));
+  const valuesOf = () => [first!, second!, first!].map((dictionary) => cache.get(dictionary).value);
   assert.deepEqual(valuesOf(), ['a', 'b', 'a']);
   assert.equal(madeCount, 2);
   valuesOf();
   assert.equal(madeCount, 2);
-  forgetFindings();
+  beginCacheGeneration();
   assert.deepEqual(valuesOf(), ['a', 'b', 'a']);
   assert.equal(madeCount, 4);
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { SqlValue } from '../../engine/column/value.ts';
 import { dictionaryVector, valueAt } from '../../engine/column/vector.ts';
-import { BooleanMemo, ValueMemo } from '../../engine/plan/evaluator/value-memo.ts';
+import { PredicateCache, ValueCache } from '../../engine/plan/evaluator/value-cache.ts';
 import { QueryError, RunStoppedError } from '../../engine/query-error.ts';
 
 const DICTIONARY = { size: 1, value: () => 'a', isDistinct: true };
@@ -21,8 +21,8 @@ function failingOnce(error: Error): () => SqlValue {
 }
 
 const KINDS = [
-  ['ValueMemo', (evaluate: () => SqlValue) => new ValueMemo(1, evaluate)],
-  ['BooleanMemo', (evaluate: () => SqlValue) => new BooleanMemo(1, evaluate)],
+  ['ValueCache', (evaluate: () => SqlValue) => new ValueCache(1, evaluate)],
+  ['PredicateCache', (evaluate: () => SqlValue) => new PredicateCache(1, evaluate)],
 ] as const;
 
 for (const [name, memoOf] of KINDS) {

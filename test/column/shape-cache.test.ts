@@ -5,7 +5,7 @@ import { sealSegment } from '../../engine/column/seal.ts';
 import { readFooter } from '../../engine/column/sealed-layout.ts';
 import { SealedSegmentReader } from '../../engine/column/sealed-segment.ts';
 import { SplitInput } from '../../engine/column/split-choice.ts';
-import { ShapeMemory } from '../../engine/column/split-encoding.ts';
+import { ShapeCache } from '../../engine/column/split-encoding.ts';
 import { encodeWtf8 } from '../../engine/column/wtf8.ts';
 import { batchOf, type TestEvent } from './batch-of.ts';
 import { rowsOfProject } from './stored-segment.ts';
@@ -14,44 +14,44 @@ const orders = (index: number): string => `/rest/v1/orders?id=eq.${index * 7919}
 const users = (index: number): string => `/auth/v1/user/${index * 104_729}/factors.json`;
 
 test('a choice is taken again for strings like those it was made for', () => {
-  const memory = new ShapeMemory();
-  const first = memory.choose('path', inputOf(orders, 0, 3000), false);
-  const second = memory.choose('path', inputOf(orders, 3000, 2000), false);
+  const cache = new ShapeCache();
+  const first = cache.choose('path', inputOf(orders, 0, 3000), false);
+  const second = cache.choose('path', inputOf(orders, 3000, 2000), false);
   assert.equal(second.shapes, first.shapes);
 });
 
 test('the choice of another column is not taken', () => {
-  const memory = new ShapeMemory();
-  const first = memory.choose('path', inputOf(orders, 0, 3000), false);
-  assert.notEqual(memory.choose('url', inputOf(orders, 0, 3000), false).shapes, first.shapes);
+  const cache = new ShapeCache();
+  const first = cache.choose('path', inputOf(orders, 0, 3000), false);
+  assert.notEqual(cache.choose('url', inputOf(orders, 0, 3000), false).shapes, first.shapes);
 });
 
 test('strings of another kind are chosen for anew', () => {
-  const memory = new ShapeMemory();
-  memory.choose('path', inputOf(orders, 0, 3000), false);
-  const kept = memory.choose('path', inputOf(users, 0, 3000), false);
-  const fresh = new ShapeMemory().choose('path', inputOf(users, 0, 3000), false);
+  const cache = new ShapeCache();
+  cache.choose('path', inputOf(orders, 0, 3000), false);
+  const kept = cache.choose('path', inputOf(users, 0, 3000), false);
+  const fresh = new ShapeCache().choose('path', inputOf(users, 0, 3000), false);
   assert.equal(kept.partsSize, fresh.partsSize);
 });
 
 test('a choice is made anew after sixteen segments', () => {
-  const memory = new ShapeMemory();
-  const first = memory.choose('path', inputOf(orders, 0, 3000), false);
+  const cache = new ShapeCache();
+  const first = cache.choose('path', inputOf(orders, 0, 3000), false);
   const next = Array.from(
     { length: 17 },
-    () => memory.choose('path', inputOf(orders, 0, 3000), false).shapes === first.shapes,
+    () => cache.choose('path', inputOf(orders, 0, 3000), false).shapes === first.shapes,
   );
   assert.deepEqual(next, [...Array.from({ length: 16 }, () => true), false]);
 });
 
 test('a choice for few strings is not kept', () => {
-  const memory = new ShapeMemory();
-  const first = memory.choose('path', inputOf(orders, 0, 500), false);
-  assert.notEqual(memory.choose('path', inputOf(orders, 0, 500), false).shapes, first.shapes);
+  const cache = new ShapeCache();
+  const first = cache.choose('path', inputOf(orders, 0, 500), false);
+  assert.notEqual(cache.choose('path', inputOf(orders, 0, 500), false).shapes, first.shapes);
 });
 
 test('a segment that is sealed with the shapes of another has the same rows, and is not larger', () => {
-  const choices = new ShapeMemory();
+  const choices = new ShapeCache();
   const partitionUs = 1e15;
   sealSegment(openOf(0, 3000).handle(), { partitionUs, choices });
   const handle = openOf(3000, 3000).handle();

@@ -21,7 +21,7 @@ const ERROR = -2;
  *
  * `#places[code]` is UNSET, NULL, ERROR, or the place of the value in `#values`, from 1.
  */
-export class ValueMemo implements Dictionary {
+export class ValueCache implements Dictionary {
   readonly size: number;
   /** Two entries may well become one value. */
   readonly isDistinct = false;
@@ -80,7 +80,7 @@ export class ValueMemo implements Dictionary {
 const FAILED = 4;
 
 /**
- * States of a memo, at most, a power of two. All open segments of a source share one dictionary of up to some million
+ * States of a cache, at most, a power of two. All open segments of a source share one dictionary of up to some million
  * entries, of which a run meets a few thousand: one state for each entry would be a megabyte for each run.
  */
 export const STATES_MAX = 32_768;
@@ -93,7 +93,7 @@ const PLACE_MASK = STATES_MAX - 1;
  * State `code + 1` is the entry's, so that state 0 is that of NULL. Entries of a large dictionary share states: each has
  * the verdict on the entry that was met last, whose code stands beside it, and others are asked again.
  */
-export class BooleanMemo {
+export class PredicateCache {
   readonly #states: Uint8Array;
   /** By state, of a large dictionary. */
   readonly #codes: Int32Array | undefined;

@@ -52,8 +52,8 @@ import { FLIPPED, narrow, timeBoundOf, timeStepsOf } from './optimize/scan-scope
 import { lateBucketsAsBounds } from './optimize/time-buckets.ts';
 import { type PhysicalPlan, type PhysicalScan, physicalPlanOf, scansOf } from './physical-plan.ts';
 import { type Pieces, runPieces } from './pieces.ts';
-import { SizedMemory } from './prepared-plan.ts';
 import { EVERYTHING } from './reach.ts';
+import { SizedCache } from './sized-cache.ts';
 
 /** Bytes of the texts that calls put into such plans: those of some thousand projects. */
 const REMEMBERED_TEXTS_BYTES_MAX = 1024 * 1024;
@@ -75,7 +75,7 @@ export type SentTemplate = {
   readonly bytes: Uint8Array;
   /** What to put in: what this call says of each scan, by its index. */
   readonly bounds: readonly ScanBounds[];
-  /** … and its texts: the same object in each call of the template with the same, as long as it is remembered. */
+  /** The texts of this call: one object for all calls of the template with the same texts, while it is kept. */
   readonly texts: LateTexts;
 };
 
@@ -103,7 +103,7 @@ type QueryIdentity = {
   readonly number: number;
   /** Names of its parameters that are late values where they are not NULL. */
   readonly timestamps: ReadonlySet<string>;
-  /** … and that may be late texts. */
+  /** Names of its parameters that may be late texts. */
   readonly texts: ReadonlyMap<string, LateTextUse>;
   readonly hasLatePattern: boolean;
 };
@@ -116,9 +116,9 @@ const ENTRY_BYTES = 128;
  * plan is the one that `optimize` makes, whatever was remembered, or better: what a text asks of its
  * list of buckets is asked of the rows in a template.
  */
-export class PlanMemo {
-  readonly #remembered = new SizedMemory<string, Remembered>(REMEMBERED_PLANS_BYTES_MAX);
-  readonly #texts = new SizedMemory<string, LateTexts>(REMEMBERED_TEXTS_BYTES_MAX);
+export class PlanCache {
+  readonly #remembered = new SizedCache<string, Remembered>(REMEMBERED_PLANS_BYTES_MAX);
+  readonly #texts = new SizedCache<string, LateTexts>(REMEMBERED_TEXTS_BYTES_MAX);
   readonly #identities = new WeakMap<BoundQuery, QueryIdentity>();
   #queryCount = 0;
   #templateCount = 0;

@@ -17,10 +17,10 @@ import {
 } from '../../engine/plan/physical-plan.ts';
 import {
   type CallPlan,
-  PlanMemo,
+  PlanCache,
   type SentTemplate,
   type TemplateContent,
-} from '../../engine/plan/plan-memo.ts';
+} from '../../engine/plan/plan-cache.ts';
 import { prepareQuery } from '../../engine/plan/prepared-query.ts';
 import { EVERYTHING, type Reach } from '../../engine/plan/reach.ts';
 import { QueryError } from '../../engine/query-error.ts';
@@ -79,7 +79,7 @@ function planAnew(query: BoundQuery, call: CallContext): PhysicalPlan {
   return structuredClone(physicalPlanOf(optimize(query, call), call.reach ?? EVERYTHING));
 }
 
-function expectSamePlan(memo: PlanMemo, query: BoundQuery, call: CallContext): CallPlan {
+function expectSamePlan(memo: PlanCache, query: BoundQuery, call: CallContext): CallPlan {
   const planned = memo.planOf(query, call);
   const anew = planAnew(query, call);
   deepEqual(structuredClone(planAsRun(planned)), anew);
@@ -90,7 +90,7 @@ function expectSamePlan(memo: PlanMemo, query: BoundQuery, call: CallContext): C
 
 /** Whether a third call, at another time, has a plan of another call. */
 function isShared(text: string, values: Values = {}): boolean {
-  const memo = new PlanMemo();
+  const memo = new PlanCache();
   const query = bound(text);
   const plans = [0, 1, 60_000_000].map((us) =>
     expectSamePlan(memo, query, context(NOW_US + us, values)),
@@ -99,7 +99,7 @@ function isShared(text: string, values: Values = {}): boolean {
 }
 
 test('calls of the saved texts have the plans they would have alone, at any time', async () => {
-  const memo = new PlanMemo();
+  const memo = new PlanCache();
   for (const { name, query, calls, valuesOf, rowsMax } of await goldenTexts()) {
     for (const call of calls) {
       for (const nowUs of [NOW_US, NOW_US + 1, NOW_US - 123_456_789, NOW_US + 86_400_000_000]) {
@@ -204,7 +204,7 @@ test('whatever was called before, a call has the plan it would have alone', (t) 
       fc.array(anyCall, { minLength: 3, maxLength: 8 }),
       (select, conditions, calls) => {
         const query = bound(select.replaceAll('$', () => conditions.join(' AND ')));
-        const memo = new PlanMemo();
+        const memo = new PlanCache();
         // Twice, so that even calls that have nothing in common are remembered.
         for (const { nowUs, reach, ...values } of [...calls, ...calls]) {
           const call = { ...context(nowUs, values), reach };
@@ -236,7 +236,7 @@ function planOrError(
 }
 
 test('a plan is remembered when it is asked for the second time', () => {
-  const memo = new PlanMemo();
+  const memo = new PlanCache();
   const query = bound('SELECT id FROM `postgres.logs` WHERE project = @project');
   const templates = [1, 2, 1, 1, 2].map(
     (days) => expectSamePlan(memo, query, context(NOW_US, { days })).template,
@@ -249,7 +249,7 @@ test('a plan is remembered when it is asked for the second time', () => {
 
 test('calls that differ in texts that rows are compared with, and in nothing else, share a plan', () => {
   const templatesOf = (text: string, projects: readonly SqlValue[], reach?: Reach) => {
-    const memo = new PlanMemo();
+    const memo = new PlanCache();
     const query = bound(text);
     return projects.map((project) => {
       const call = { ...context(NOW_US, { project }), reach };
@@ -293,7 +293,7 @@ test('calls that differ in texts that rows are compared with, and in nothing els
 });
 
 test('calls that differ in times share a plan', () => {
-  const memo = new PlanMemo();
+  const memo = new PlanCache();
   const query = bound('SELECT id FROM `postgres.logs` WHERE timestamp BETWEEN @since AND @until');
   const numbers = [1, 2, 3].map((day) => {
     const since = NOW_US - day * 86_400_000_000;
@@ -305,7 +305,7 @@ test('calls that differ in times share a plan', () => {
 });
 
 test('a time that is NULL makes a plan of another form', () => {
-  const memo = new PlanMemo();
+  const memo = new PlanCache();
   const query = bound('SELECT id FROM `postgres.logs` WHERE @since IS NULL OR timestamp > @since');
   for (const since of [NOW_US, null, NOW_US, null, 0, null]) {
     expectSamePlan(memo, query, context(NOW_US, { since }));
@@ -313,7 +313,7 @@ test('a time that is NULL makes a plan of another form', () => {
 });
 
 test('values that are written alike and are not the same are told apart', () => {
-  const memo = new PlanMemo();
+  const memo = new PlanCache();
   const query = bound('SELECT id, @project AS p, @days AS d FROM `postgres.logs`');
   const alike: readonly Values[] = [
     { project: 'null', days: 1 },
@@ -330,7 +330,7 @@ test('values that are written alike and are not the same are told apart', () => 
 });
 
 test('a bound that has no value at some times is no bound then', () => {
-  const memo = new PlanMemo();
+  const memo = new PlanCache();
   const query = bound(
     'SELECT id FROM `postgres.logs` WHERE timestamp > IF(CURRENT_TIMESTAMP() > @until, NULL, @until)',
   );
@@ -354,7 +354,7 @@ test('late values anywhere but in bounds of a scan make a plan of each call', ()
 });
 
 test("a caller's text that comes again needs nothing but its windows, whatever its times are", async () => {
-  const memo = new PlanMemo();
+  const memo = new PlanCache();
   const names = ['a page of the newest', 'a chart by minute', 'a count', 'one entry'];
   const texts = (await goldenTexts()).filter(({ name }) => names.includes(name));
   equal(texts.length, names.length);
@@ -375,7 +375,7 @@ test("a caller's text that comes again needs nothing but its windows, whatever i
 });
 
 test('what fails at some times fails then, and not before', () => {
-  const memo = new PlanMemo();
+  const memo = new PlanCache();
   const query = bound(
     `SELECT id FROM \`postgres.logs\`
     WHERE IF(CURRENT_TIMESTAMP() > @until, REGEXP_CONTAINS(id, '('), id = 'a')`,
@@ -387,7 +387,7 @@ test('what fails at some times fails then, and not before', () => {
 });
 
 test('a pattern that a time decides on fails even where nothing needs it', () => {
-  const memo = new PlanMemo();
+  const memo = new PlanCache();
   const query = bound(
     `SELECT id FROM \`postgres.logs\` WHERE FALSE
     AND REGEXP_CONTAINS(id, IF(CURRENT_TIMESTAMP() > @until, '(', 'a'))`,
