@@ -5,6 +5,7 @@ import { surveyLog } from '../../ingest/log-survey.ts';
 import { toPartition } from '../../ingest/partition.ts';
 import { SegmentCoverage } from '../../ingest/segment-coverage.ts';
 import { SegmentListing } from '../../ingest/segment-listing.ts';
+import { MoveError } from './folder-move.ts';
 import type { MovedTable } from './moved-table.ts';
 import { readShipped, type ShipCheckpoint } from './ship-checkpoint.ts';
 import { dayText } from './shipped-row.ts';
@@ -44,7 +45,7 @@ export type StoreComparisonOptions = {
 
 /**
  * Compares the number of events of a folder and of ClickHouse, by source and UTC day. Changes nothing; a service may use
- * the folder. Rejects with a DiskError, with a ShipCheckpointError, or as the table does.
+ * the folder. Rejects with a DiskError, a ShipCheckpointError, or a MoveError if ClickHouse fails.
  */
 export async function compareStore(options: StoreComparisonOptions): Promise<StoreComparison> {
   const { disk, folder } = options;
@@ -101,9 +102,11 @@ async function countStored(
   ];
   for (const { gateway: its, ...part } of parts) {
     if (part.first >= part.end) continue;
-    for (const { source, day, count } of await table.countDays(its, part, signal)) {
-      counts.add(source, day, { store: count });
-    }
+    const days = await table.countDays(its, part, signal).catch((error: unknown): never => {
+      const { message } = error instanceof Error ? error : { message: String(error) };
+      throw new MoveError(`ClickHouse cannot be asked: ${message}`, error);
+    });
+    for (const { source, day, count } of days) counts.add(source, day, { store: count });
   }
 }
 

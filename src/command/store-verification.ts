@@ -2,6 +2,7 @@ import { count } from '../../engine/plan/explanation.ts';
 import { NodeDisk } from '../../ingest/disk/node-disk.ts';
 import type { FolderDamage } from '../../ingest/folder-damage.ts';
 import { FOLDER_DAMAGES_LISTED_MAX } from '../../ingest/limits.ts';
+import { MoveError } from '../clickhouse/folder-move.ts';
 import { ShipCheckpointError } from '../clickhouse/ship-checkpoint.ts';
 import { compareStore, type StoreComparison } from '../clickhouse/store-comparison.ts';
 import { CommandFailure, type CommandWorld, type ExitStatus } from './command.ts';
@@ -34,7 +35,7 @@ export async function verifyStore(
     world.out(isJson ? `${jsonText({ folder: storePath, ...found, damages })}\n` : text(found));
     return found.differences.length + found.damageCount + found.unchecked.length === 0 ? 0 : 1;
   } catch (error) {
-    if (error instanceof ShipCheckpointError || isOfClickHouse(error)) {
+    if (error instanceof ShipCheckpointError || error instanceof MoveError) {
       throw new CommandFailure(error.message, error);
     }
     throw error;
@@ -42,11 +43,6 @@ export async function verifyStore(
     onProgress.end();
     await table.close();
   }
-}
-
-/** The client rejects with errors of its own, and with those of the network. */
-function isOfClickHouse(error: unknown): error is Error {
-  return error instanceof Error && ('code' in error || error.name === 'AbortError');
 }
 
 function text(found: StoreComparison): string {

@@ -2,22 +2,25 @@
 import assert from 'node:assert/strict';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { after, before, suite, test } from 'node:test';
 import { encodeWtf8 } from '../../engine/column/wtf8.ts';
 import { NodeDisk } from '../../ingest/disk/node-disk.ts';
 import { LockFile } from '../../ingest/lock-file.ts';
+import { WriteAheadLog } from '../../ingest/log/write-ahead-log.ts';
 import { ClickHouseTable } from '../../src/clickhouse/event-table.ts';
 import {
   readShipped,
   ShipCheckpoint,
   ShipCheckpointError,
 } from '../../src/clickhouse/ship-checkpoint.ts';
+import { Shipper } from '../../src/clickhouse/shipper.ts';
 import { Random } from '../../src/demo/traffic/random.ts';
 import { type Ended, runWeir } from '../support/command-under-test.ts';
 import { forkProgram } from '../support/program-words.ts';
+import { smallBatch } from '../support/small-batch.ts';
 import { ChdbUnderTest, missingChdb } from './chdb.ts';
 import { connectionTo, DATABASE, makeDatabase } from './events-database.ts';
 import { FaultyProxy } from './faulty-proxy.ts';
@@ -328,6 +331,71 @@ suite('a folder is moved', { skip: missingChdb() }, () => {
     chdb.run(`DROP TABLE ${DATABASE}.events`);
     assert.equal((await ship(folder.path)).status, 0);
     expectMoved(folder);
+    await folder.remove();
+  });
+
+  test('of a folder that a service has sent, only the rest of the log is sent', async () => {
+    makeDatabase(chdb);
+    const path = await mkdtemp(join(tmpdir(), 'weir-sent-'));
+    const store = join(path, 'store-1');
+    const disk = new NodeDisk();
+    await mkdir(join(store, 'log'), { recursive: true });
+    const log = await WriteAheadLog.open({
+      ...{ disk, folder: join(store, 'log'), files: [], nextSequence: 1 },
+      ...{ durableBefore: 1, nextNumber: 1, onEvent: () => {} },
+    });
+    const append = async (id: string): Promise<void> => {
+      const batch = smallBatch([`${id}1`, `${id}2`], NOW_US);
+      await log.append({ source: 'app', receivedUs: 0, arrivalBase: 0, batch });
+    };
+    for (const id of ['a', 'b', 'c']) await append(id);
+    const checkpoint = await ShipCheckpoint.open({
+      ...{ disk, folder: store, firstSequence: 1, nextSequence: log.nextSequence },
+    });
+    const table = new ClickHouseTable(connectionTo(door.url));
+    const shipper = new Shipper({
+      ...{ disk, folder: join(store, 'log'), log, checkpoint, table, onFailure: () => {} },
+      limits: { batchWaitMs: 1 },
+    });
+    shipper.notify();
+    await shipper.settled();
+    await table.close();
+    for (const id of ['d', 'e']) await append(id);
+    await log.close();
+    const waiting = await verify(path);
+    assert.deepEqual([waiting.status, waiting.err], [0, '']);
+    assert.match(
+      waiting.out,
+      /^folder {9}6 events, .*\n.*\n {15}4 events of the log are not sent yet$/m,
+    );
+    const { status, out } = await ship(path);
+    assert.equal(status, 0);
+    assert.match(out, /; sent the rest of its log: 4 events\n$/);
+    const ids = ['a', 'b', 'c', 'd', 'e'].flatMap((id) => [`${id}1`, `${id}2`]);
+    assert.deepEqual(
+      found().map(([, id]) => id),
+      ids,
+    );
+    assert.match((await verify(path)).out, /^folder {9}10 events, .*\nall days agree\n$/s);
+    await rm(path, { recursive: true });
+  });
+
+  test('a comparison says why ClickHouse cannot be asked, and makes no table', async () => {
+    const folder = await grown();
+    assert.equal((await ship(folder.path)).status, 0);
+    const unreachable = await runWeir(['verify', folder.path, '--store'], {
+      environment: environment('http://127.0.0.1:1'),
+    });
+    assert.deepEqual([unreachable.status, unreachable.out], [1, '']);
+    assert.match(unreachable.err, /^ClickHouse cannot be asked: .*ECONNREFUSED/);
+    chdb.run(`DROP TABLE ${DATABASE}.events`);
+    const missing = await verify(folder.path);
+    assert.equal(missing.status, 1);
+    assert.match(missing.err, /^ClickHouse cannot be asked: /);
+    assert.deepEqual(
+      chdb.rows(`SELECT name FROM system.tables WHERE database = '${DATABASE}'`),
+      [],
+    );
     await folder.remove();
   });
 
