@@ -91,6 +91,11 @@ export type QueryAnswer = {
    * and are lost.
    */
   readonly lostDays: readonly number[];
+  /**
+   * It has all events that were acknowledged before this time, in microseconds. Absent: that were acknowledged before the
+   * call.
+   */
+  readonly completeUntilUs?: number | undefined;
   readonly stats: RunStats;
   /** There when it was asked for. */
   readonly explanation?: QueryExplanation | undefined;

@@ -10,6 +10,7 @@
  * - `out_of_reach`: it asks for a source or a project that its caller may not read.
  * - `overloaded`: too many queries wait already; this one was not begun.
  * - `storage_failed`: a file of what it reads cannot be read at present, or what does not fit into memory cannot be written.
+ * - `store_unavailable`: another service has the events, and cannot be reached at present.
  * - `worker_lost`: the thread that ran it is no more; another has taken its place.
  */
 export type QueryErrorCode =
@@ -23,6 +24,7 @@ export type QueryErrorCode =
   | 'out_of_reach'
   | 'overloaded'
   | 'storage_failed'
+  | 'store_unavailable'
   | 'worker_lost';
 
 /** Line and column of the first character, both from 1; offsets in UTF-16 units, half open. */

@@ -537,6 +537,6 @@ function countSliceRows(batch: Batch): number {
 }
 
 /** Bytes of a batch, except the few per row. */
-function batchSize(batch: Batch): number {
+export function batchSize(batch: Batch): number {
   return batch.bytes.byteLength + batch.tokens.byteLength + batch.slots.byteLength;
 }

@@ -90,6 +90,7 @@ const TABLE = {
   headers_too_large: { status: 431, title: 'The URL and the headers are too long' },
   query_cancelled: { status: 499, title: 'The caller disconnected before the answer' },
   internal: { status: 500, title: 'A bug in weir' },
+  not_supported: { status: 501, title: 'The store of this service cannot do this' },
   overloaded: { status: 503, title: 'Too many calls at once', retryAfterS: RETRY_AFTER_S },
   worker_lost: {
     status: 503,
@@ -101,6 +102,11 @@ const TABLE = {
   storage_failed: {
     status: 503,
     title: 'The disk cannot be written or read at present',
+    retryAfterS: RETRY_AFTER_S,
+  },
+  store_unavailable: {
+    status: 503,
+    title: 'The store of the events cannot be reached at present',
     retryAfterS: RETRY_AFTER_S,
   },
   query_timeout: { status: 504, title: 'The query took too long' },

@@ -41,6 +41,7 @@ export class HealthReasons {
       ...this.#damage(),
       ...this.#lostWorkers(stats),
       ...heldBackClock(stats),
+      ...unsentEvents(stats),
     ];
   }
 
@@ -88,6 +89,14 @@ function heldBackClock({ heldBackClock: clock }: Stats): readonly HealthReason[]
   if (clock === undefined) return [];
   const message = `the clock is ${hours(clock.aheadUs)} ahead of the last trusted time, so logs are not deleted by age until the service has run for ${hours(clock.remainingUs)} more; if the clock is wrong, set it; if it is right, wait, or stop the service and run weir clock DATA_DIR --trust`;
   return [{ code: 'clock_ahead', message }];
+}
+
+function unsentEvents({ shipping }: Stats): readonly HealthReason[] {
+  if (shipping?.isFailing !== true) return [];
+  const { events, ageUs } = shipping;
+  const waiting = `events that wait to be sent: ${events}, the oldest for ${Math.ceil(ageUs / 1e6)} s`;
+  const message = `ClickHouse cannot be reached or fails; ${waiting}. Posts are stored, queries fail until it is back; the log has the reason`;
+  return [{ code: 'store_unavailable', message }];
 }
 
 function hours(us: number): string {

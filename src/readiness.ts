@@ -28,6 +28,7 @@ export const HEALTH_CODES = [
   'damage',
   'workers_lost',
   'clock_ahead',
+  'store_unavailable',
 ] as const;
 
 type HealthCode = (typeof HEALTH_CODES)[number];

@@ -75,7 +75,7 @@ export type ServiceOptions = {
    * Opens the backend after the data folder is locked. The `dataDir` of its settings is the store
    * folder.
    */
-  readonly openBackend: (settings: Settings) => Backend;
+  readonly openBackend: (settings: Settings) => Backend | Promise<Backend>;
   /** Whether an invalid file in `ENDPOINTS_DIR` stops the start; false by default. */
   readonly isStrict?: boolean;
   /** Delay of the refusal of a wrong token after many from its address; by default the limit's. */
@@ -103,7 +103,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const sources = joinSources(settings.sources, made);
     const stored = { ...settings, dataDir: folder.storePath, sources };
     const parts = { ...options, settings: stored, keptSources: { file, made } };
-    return await startIn(folder, options.openBackend(stored), parts);
+    return await startIn(folder, await options.openBackend(stored), parts);
   } catch (error) {
     await folder.release();
     throw error;

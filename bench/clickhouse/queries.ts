@@ -1,6 +1,7 @@
 import { must } from '../../engine/assert.ts';
 import { optimize } from '../../engine/plan/optimize/optimize.ts';
 import { prepareQuery } from '../../engine/plan/prepared-query.ts';
+import { EVERYTHING } from '../../engine/plan/reach.ts';
 import { type Cell, rowJson } from '../../src/clickhouse/render/answer.ts';
 import { renderQuery } from '../../src/clickhouse/render/query-sql.ts';
 import { ShipBatch } from '../../src/clickhouse/ship-batch.ts';
@@ -191,7 +192,7 @@ async function askWeir(
     sources: DIRECTORY.sources,
   });
   const { output } = endpoint.query.bound;
-  const rendered = renderQuery(plan, output);
+  const rendered = renderQuery(plan, output, { reach: EVERYTHING });
   const settings = Object.entries(rendered.settings).map(([key, value]) =>
     typeof value === 'number' ? `${key} = ${value}` : `${key} = '${value}'`,
   );

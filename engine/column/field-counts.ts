@@ -42,6 +42,8 @@ export type FieldCounts = {
   readonly fields: readonly Field[];
   /** Whether there are more fields than are told. */
   readonly isCut: boolean;
+  /** Present if fields were looked for in so many of the events only, and all numbers are estimates. */
+  readonly sampledCount?: number;
 };
 
 /**

@@ -27,8 +27,15 @@ export type QueryExplanation = {
   readonly optimized: PlanTree;
   /** As it is run. */
   readonly physical: PlanTree;
-  /** Absent when it was not run. */
+  /** Present if a database runs the query: its SQL, and the texts that are bound to it by their names. */
+  readonly statement?: BoundStatement | undefined;
+  /** Absent when it was not run, or a database ran it. */
   readonly run?: RunExplanation | undefined;
+};
+
+type BoundStatement = {
+  readonly sql: string;
+  readonly parameters: Readonly<Record<string, string>>;
 };
 
 type RunExplanation = {
@@ -197,7 +204,7 @@ export const WIDTH_MAX = 120;
 
 /** An explanation for a person to read, in sections. `name` is what the query is called. */
 export function explanationText(explanation: QueryExplanation, name: string): string {
-  const { query, logical, optimized, run } = explanation;
+  const { query, logical, optimized, statement, run } = explanation;
   const parameters = query.parameters.map((each) => `  @${each.name} = ${each.value}`);
   const clock = `  now ${formatDatetime(query.nowUs)} UTC, at most ${count(query.rowsMax)} rows`;
   return [
@@ -205,12 +212,21 @@ export function explanationText(explanation: QueryExplanation, name: string): st
     ...section('logical plan, from the SQL text', planLines(logical)),
     ...section('optimized plan, for these parameters and this time', planLines(optimized)),
     ...section('physical plan', physicalLines(explanation)),
+    ...(statement === undefined ? [] : section('statement', statementLines(statement))),
     ...(run === undefined ? [] : section('run', runLines(run))),
   ].join('\n');
 }
 
 function section(title: string, lines: readonly string[]): readonly string[] {
   return [title, ...lines, ''];
+}
+
+/** One line of SQL, which is to be copied, and a line for each text. */
+function statementLines({ sql, parameters }: BoundStatement): readonly string[] {
+  const texts = Object.entries(parameters).map(
+    ([name, text]) => `  ${name} = ${JSON.stringify(text)}`,
+  );
+  return [`  ${sql}`, ...texts];
 }
 
 function planLines(tree: PlanTree): readonly string[] {

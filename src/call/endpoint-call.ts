@@ -292,6 +292,7 @@ export class EndpointCaller {
       digest: this.#digest.digest(run.json),
       columns: toRunCall(key).query.bound.output,
       truncatedTo: truncatedTo(run),
+      completeUntilUs: run.completeUntilUs,
     });
     run.release();
     const { startMs, lostDays, stats } = run;

@@ -29,6 +29,8 @@ export type AnswerNames = {
   readonly columns: readonly ResultColumn[];
   /** The number of rows, if `max_rows` cut off others. */
   readonly truncatedTo?: number | undefined;
+  /** `completeUntilUs` of its run. */
+  readonly completeUntilUs?: number | undefined;
 };
 
 /**
@@ -38,6 +40,8 @@ export type AnswerNames = {
 export class KeptAnswer {
   readonly digest: string;
   readonly truncatedTo: number | undefined;
+  /** `completeUntilUs` of the last run that gave this answer. */
+  completeUntilUs: number | undefined;
   /** The body as JSON, not compressed. */
   readonly identity: BodyForm;
   readonly #columns: readonly ResultColumn[];
@@ -47,7 +51,8 @@ export class KeptAnswer {
   #onGrown: () => void = () => {};
 
   /** Copies `json`, whose memory may be borrowed. */
-  constructor(json: Uint8Array, { digest, columns, truncatedTo }: AnswerNames) {
+  constructor(json: Uint8Array, names: AnswerNames) {
+    const { digest, columns, truncatedTo, completeUntilUs } = names;
     const size = RESULT_START.length + json.length + RESULT_END.length;
     // Not from the pool of small buffers, because a kept slice would retain the whole pool.
     const bytes = Buffer.allocUnsafeSlow(size);
@@ -56,6 +61,7 @@ export class KeptAnswer {
     RESULT_END.copy(bytes, size - RESULT_END.length);
     this.digest = digest;
     this.truncatedTo = truncatedTo;
+    this.completeUntilUs = completeUntilUs;
     this.#columns = columns;
     this.identity = {
       bytes,

@@ -172,6 +172,7 @@ export class ResultCache {
     const renewMs = madeMs + renewalAgeMs(cacheS * 1000, warmS);
     if (old !== undefined && isSame(old.answer, answer)) {
       // The bytes are the same, so their compressed forms stay valid.
+      old.answer.completeUntilUs = answer.completeUntilUs;
       Object.assign(old, { madeMs, endMs, renewMs });
       return true;
     }

@@ -34,6 +34,9 @@ export type EventRow = {
 
 export const EVENTS_TABLE = 'events';
 
+/** What `project` is of an event of no project, and of several. No project has this key. */
+export const NO_PROJECT = '';
+
 /**
  * Batches that ClickHouse remembers in each partition, to leave out those that are sent again. A batch may be sent
  * again as long as it is in the log of a gateway: this is more than a log holds.

@@ -195,15 +195,15 @@ export class ShipCheckpoint {
 export async function readShipped(
   disk: Disk,
   folder: string,
-): Promise<Pick<ShipCheckpoint, 'gateway' | 'shippedBefore' | 'move'> | undefined> {
+): Promise<Pick<ShipCheckpoint, 'gateway' | 'shippedBefore' | 'interval' | 'move'> | undefined> {
   const path = join(folder, SHIPPED_FILE);
   const found = await readPair(disk, path);
   if (found.kind === 'missing') return undefined;
   if (found.kind !== 'whole') throw damagedError(path);
-  const { gateway, shippedBefore, move } = JSON.parse(
+  const { gateway, shippedBefore, interval, move } = JSON.parse(
     Buffer.from(found.body).toString(),
   ) as Contents;
-  return { gateway, shippedBefore, move };
+  return { gateway, shippedBefore, interval, move };
 }
 
 function isUnfinished({ move }: Contents): boolean {

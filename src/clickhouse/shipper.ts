@@ -43,6 +43,7 @@ export type ShipperOptions = {
     readonly batchRows?: number;
     readonly batchWaitMs?: number;
     readonly retryTickMs?: number;
+    readonly unsentBytesMax?: number;
   };
 };
 
@@ -113,9 +114,10 @@ export class Shipper {
    * @throws StorageError
    */
   check(logBytes: number): void {
-    if (logBytes < UNSENT_LOG_BYTES_MAX) return;
+    const bytesMax = this.#options.limits?.unsentBytesMax ?? UNSENT_LOG_BYTES_MAX;
+    if (logBytes < bytesMax) return;
     throw new StorageError(
-      `at most ${UNSENT_LOG_BYTES_MAX} bytes may wait to be sent to ClickHouse; ${logBytes} do`,
+      `at most ${bytesMax} bytes may wait to be sent to ClickHouse; ${logBytes} do`,
       this.#failure,
     );
   }

@@ -9,7 +9,7 @@ import { type Service, startService } from '../service.ts';
 import { parseSettings, SettingsError } from '../settings.ts';
 import { StartError } from '../start-error.ts';
 import { type Started, startEntries, startMessage } from '../start-message.ts';
-import { openBackend } from '../store/log-backend.ts';
+import { openStore } from '../store/open-store.ts';
 import { strayVariables } from '../stray-variables.ts';
 import { packageVersion } from '../version.ts';
 import {
@@ -81,7 +81,7 @@ async function start({ words, strays, world }: Start): Promise<void> {
   const log = createOutputLog('err', world);
   const service: Service = await startService({
     ...{ settings, clock, log, isStrict: words.has('strict') },
-    openBackend: (stored) => openBackend({ settings: stored, log, nowMs: clock.monotonicMs }),
+    openBackend: (stored) => openStore({ settings: stored, log, clock }),
   });
   const sources = service.backend.intake.listSources();
   const unneeded = settings.profile === 'supabase' ? unneededSettings(world.environment) : [];

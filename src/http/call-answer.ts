@@ -6,7 +6,7 @@ import type { AnswerFormat } from '../call/answer-format.ts';
 import type { EndpointAnswer, RunAnswer, SharedAnswer } from '../call/endpoint-call.ts';
 import { formatEtag, isCompressible, RESULT_END, RESULT_START } from '../call/kept-answer.ts';
 import type { RowsRewriter } from '../call/rows-rewriter.ts';
-import { TRUNCATED_HEADER } from './header-names.ts';
+import { COMPLETE_UNTIL_HEADER, TRUNCATED_HEADER } from './header-names.ts';
 import { namesTag, preferredEncoding } from './http-caching.ts';
 import { lostDaysWarnings } from './lost-days-warning.ts';
 import { sendBytes, varyBy } from './response.ts';
@@ -53,6 +53,7 @@ async function sendRun(
   hold(answer.json.length);
   setWarnings(response, lostDaysWarnings(answer.lostDays));
   setTruncated(response, truncatedTo);
+  setCompleteUntil(response, answer.completeUntilUs);
   response.setHeader('Cache-Control', 'private, no-cache');
   response.setHeader('Cache-Status', 'weir; fwd=bypass');
   response.setHeader('Server-Timing', `${duration('parse', parseMs)}, ${runTiming(answer.stats)}`);
@@ -83,6 +84,7 @@ async function sendShared(
   manner.hold(form.bytes.length);
   setWarnings(response, lostDaysWarnings(shared.lostDays));
   setTruncated(response, answer.truncatedTo);
+  setCompleteUntil(response, answer.completeUntilUs);
   const ageS = Math.floor(shared.ageMs / 1000);
   response.setHeader('Age', ageS);
   // The missing rows may be available again soon, so such an answer is not cached.
@@ -97,6 +99,12 @@ async function sendShared(
 
 function setTruncated(response: ServerResponse, rowCount: number | undefined): void {
   if (rowCount !== undefined) response.setHeader(TRUNCATED_HEADER, rowCount);
+}
+
+/** The time is rounded down to milliseconds: an earlier one is true, too. */
+function setCompleteUntil(response: ServerResponse, us: number | undefined): void {
+  if (us === undefined) return;
+  response.setHeader(COMPLETE_UNTIL_HEADER, new Date(Math.floor(us / 1000)).toISOString());
 }
 
 /** Sends a rewritten answer at the rate of its caller; a short one with its length. */

@@ -50,6 +50,7 @@ function fieldsHandler({
       events: found.eventCount,
       fields: found.fields.map(describeField),
       is_cut: found.isCut,
+      ...(found.sampledCount === undefined ? {} : { sampled_events: found.sampledCount }),
     });
   };
 }

@@ -88,9 +88,11 @@ export const FOLLOW_TEXT: OperationText = {
     'query_failed',
     'query_limit',
     'answer_too_large',
+    'not_supported',
     'overloaded',
     'worker_lost',
     'storage_failed',
+    'store_unavailable',
     'query_timeout',
   ],
 };

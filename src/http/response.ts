@@ -7,7 +7,7 @@ import type { TransportResponse } from './transport.ts';
 
 /** Headers that pages of other origins may read. */
 const EXPOSED_HEADERS =
-  'X-Request-Id, Server-Timing, Age, Cache-Status, ETag, Retry-After, Allow, Location, Weir-Warnings, Weir-Truncated';
+  'X-Request-Id, Server-Timing, Age, Cache-Status, ETag, Retry-After, Allow, Location, Weir-Warnings, Weir-Truncated, Weir-Complete-Until';
 
 /** Headers of every answer. */
 export const COMMON_HEADERS: ReadonlyMap<string, string> = new Map([

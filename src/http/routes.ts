@@ -222,7 +222,14 @@ const SOURCE_TEXT: OperationText = {
     200: sourceAnswer('It exists already, with this rule'),
     201: sourceAnswer('It is made'),
   },
-  failures: ['invalid_body', 'invalid_source', 'source_conflict', 'overloaded', 'storage_failed'],
+  failures: [
+    'invalid_body',
+    'invalid_source',
+    'source_conflict',
+    'overloaded',
+    'storage_failed',
+    'store_unavailable',
+  ],
 };
 
 function sourceAnswer(description: string): AnswerText {

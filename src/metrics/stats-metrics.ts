@@ -4,7 +4,12 @@ import type { SourceStats } from '../../ingest/log-store.ts';
 import type { MemoryStats } from '../../ingest/memory-budget.ts';
 import type { CallStats } from '../call/result-cache.ts';
 import type { DefinitionStats } from '../definition/definitions.ts';
-import { type BackendStats, DAMAGE_KINDS, type DamageKind } from '../store/backend.ts';
+import {
+  type BackendStats,
+  DAMAGE_KINDS,
+  type DamageKind,
+  type ShippingStats,
+} from '../store/backend.ts';
 import type { IngestCount } from '../store/ingest-counts.ts';
 import { ENGINE_METRICS } from './engine-metrics.ts';
 import type { Delays } from './event-loop-delay.ts';
@@ -46,6 +51,7 @@ export function addStatsMetrics(registry: Registry, snapshot: () => Snapshot): v
   add(MEMORY_PARTS, (all) => all);
   add(MEMORY, ({ backend }) => backend.memory);
   add(LOG, ({ backend }) => backend.log);
+  add(SHIPPING, ({ backend }) => backend.shipping);
   add(FOLLOWERS, ({ followerCount }) => followerCount);
   add(DAMAGE, ({ damagedPlaces }) => damagedPlaces);
   add(DEFINITIONS, ({ definitions }) => definitions);
@@ -224,6 +230,40 @@ const LOG: readonly StatsMetric<LogStats | undefined>[] = [
     name: 'weir_log_refuses',
     help: '1 while the log accepts no posts, because the disk is full or a write failed; else 0',
     read: (s) => ofLog(s && (s.refusal === undefined ? 0 : 1)),
+  },
+];
+
+/** Absent unless events are kept in ClickHouse, and until the log has been read. */
+const SHIPPING: readonly StatsMetric<ShippingStats | undefined>[] = [
+  {
+    name: 'weir_unsent_events',
+    help: 'Events in the log that ClickHouse may not have yet',
+    read: (s) => ofLog(s?.events),
+  },
+  {
+    name: 'weir_unsent_bytes',
+    help: 'Bytes of these events, about',
+    read: (s) => ofLog(s?.bytes),
+  },
+  {
+    name: 'weir_unsent_age_seconds',
+    help: 'Age of the oldest of these events; 0 if there is none',
+    read: (s) => ofLog(s && s.ageUs / 1e6),
+  },
+  {
+    name: 'weir_sent_events_total',
+    help: 'Events that ClickHouse has acknowledged since the start',
+    read: (s) => ofLog(s?.rowCount),
+  },
+  {
+    name: 'weir_sent_batches_total',
+    help: 'Batches of these events',
+    read: (s) => ofLog(s?.batchCount),
+  },
+  {
+    name: 'weir_send_failures_total',
+    help: 'Attempts to send events to ClickHouse that failed, and were tried again',
+    read: (s) => ofLog(s?.failureCount),
   },
 ];
 

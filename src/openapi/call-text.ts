@@ -1,7 +1,7 @@
 import { ANSWER_FORMATS } from '../call/answer-format.ts';
 import { SQL_PARAMETER } from '../call/caller-sql.ts';
 import { RUN_ID } from '../call/named-runs.ts';
-import { RUN_ID_HEADER, TRUNCATED_HEADER } from '../http/header-names.ts';
+import { COMPLETE_UNTIL_HEADER, RUN_ID_HEADER, TRUNCATED_HEADER } from '../http/header-names.ts';
 import { WARNINGS_HEADER } from '../http/warnings.ts';
 import type { MediaText, OperationText, ParameterText } from './operation-text.ts';
 import { describeUnion, refTo } from './schemas.ts';
@@ -87,6 +87,8 @@ export const CALL_TEXT: OperationText = {
           'Milliseconds of the steps, and of what the threads ran while it waited for one',
         [WARNINGS_HEADER]: 'Days of which rows or values are missing because of damage',
         [TRUNCATED_HEADER]: 'The number of rows, if `max_rows` cut the answer',
+        [COMPLETE_UNTIL_HEADER]:
+          'With ClickHouse as the store: all events acknowledged before this time are in the answer',
       },
     },
     304: { description: 'The caller’s answer is current' },
@@ -107,6 +109,7 @@ export const CALL_TEXT: OperationText = {
     'overloaded',
     'worker_lost',
     'storage_failed',
+    'store_unavailable',
     'query_timeout',
   ],
 };

@@ -29,6 +29,7 @@ const RUN_FAILURES = [
   'overloaded',
   'worker_lost',
   'storage_failed',
+  'store_unavailable',
   'query_timeout',
 ] as const;
 
@@ -98,7 +99,7 @@ const FIELD = describeObject({
 export const FIELDS_TEXT: OperationText = {
   summary: 'List the fields of a source',
   description:
-    'Lists the paths and kinds of the fields in a time range, with the exact number of events that have each. Distinct and most frequent values are exact for few events, and estimated for more.',
+    'Lists the paths and kinds of the fields in a time range, with the exact number of events that have each. Distinct and most frequent values are exact for few events, and estimated for more. With ClickHouse as the store, all numbers of more than 500 events are estimates from `sampled_events`.',
   tag: 'sources',
   parameters: [
     {
@@ -115,14 +116,17 @@ export const FIELDS_TEXT: OperationText = {
       description: 'The fields, most events first',
       content: {
         'application/json': {
-          schema: describeObject({
-            source: STRING,
-            from: STRING,
-            to: STRING,
-            events: COUNT,
-            fields: describeList(FIELD),
-            is_cut: { type: 'boolean' },
-          }),
+          schema: describeObject(
+            {
+              source: STRING,
+              from: STRING,
+              to: STRING,
+              events: COUNT,
+              fields: describeList(FIELD),
+              is_cut: { type: 'boolean' },
+            },
+            { sampled_events: COUNT },
+          ),
         },
       },
     },

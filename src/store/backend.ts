@@ -22,6 +22,24 @@ export type BackendStats = {
   readonly log?: LogStats | undefined;
   /** Present while nothing is deleted by age. */
   readonly heldBackClock?: HeldBackClock | undefined;
+  /** Present if events are kept in ClickHouse. */
+  readonly shipping?: ShippingStats | undefined;
+};
+
+/** How far events are on their way from the log to ClickHouse. */
+export type ShippingStats = {
+  /** Events that ClickHouse may not have, and about their bytes. */
+  readonly events: number;
+  readonly bytes: number;
+  /** Age of the oldest one, in microseconds; 0 if there is none. */
+  readonly ageUs: number;
+  /** Batches that were acknowledged, and their events. */
+  readonly batchCount: number;
+  readonly rowCount: number;
+  /** Number of attempts that failed. */
+  readonly failureCount: number;
+  /** Whether the last attempt to send or to query failed. */
+  readonly isFailing: boolean;
 };
 
 /** A clock that is too far ahead to be used for retention. */
@@ -74,9 +92,9 @@ export type TakenMemory = {
 export interface SourceStore {
   /**
    * Whether events are stored under a name without a source, as after its removal from the
-   * settings. Call it after `recover`.
+   * settings. Call it after `recover`. Rejects with a QueryError if that cannot be found out.
    */
-  holdsEventsOf(name: string): boolean;
+  holdsEventsOf(name: string): boolean | Promise<boolean>;
   /**
    * Adds a source for posts, queries and followers. Its name must be new, without stored events.
    */

@@ -19,12 +19,17 @@ import type { StackThrottle } from '../log-throttle.ts';
 import { StartError } from '../start-error.ts';
 import type { RecoveryObserver } from './backend.ts';
 
+/** The store whose batches a log makes durable. */
+export type LoggedStore = Pick<LogStore, 'replay' | 'firstUnstoredSequence' | 'sealOldest'> & {
+  useLog(log: WriteAheadLog): void;
+};
+
 /** The log of a store: replays it at the start, and then makes each batch durable before it becomes visible. */
 export class DurableLog {
   readonly #disk: Disk;
   readonly #folder: string;
   readonly #quarantine: Quarantine;
-  readonly #store: LogStore;
+  readonly #store: LoggedStore;
   readonly #sources: ReadonlySet<string>;
   readonly #log: Log;
   readonly #stacks: StackThrottle;
@@ -36,7 +41,7 @@ export class DurableLog {
   constructor(options: {
     readonly disk: Disk;
     readonly dataDir: string;
-    readonly store: LogStore;
+    readonly store: LoggedStore;
     /** Records of other sources are reported, and kept like all others. */
     readonly sources: ReadonlySet<string>;
     readonly log: Log;

@@ -140,8 +140,8 @@ export class DurableStore {
   }
 }
 
-/** Why the start failed, the state of the disk, and what to do. */
-function unreadable(error: ReadError, isChanging: boolean): StartError {
+/** The error of a start that could not read the disk: why, the state of the disk, and what to do. */
+export function unreadable(error: ReadError, isChanging: boolean): StartError {
   const left = isChanging ? 'What cannot be read was not changed' : 'Nothing was changed on disk';
   const advice =
     findAdvice(error) ??

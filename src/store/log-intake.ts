@@ -44,7 +44,7 @@ export interface DecodedPost {
   readonly contents: PostContents;
   /**
    * Stores what can be stored. When it resolves, the events are durable, and every later query sees
-   * them. Resolves to what was refused or changed. Call it again only after it resolves, and with
+   * them, if they are kept here; elsewhere they are visible soon. Resolves to what was refused or changed. Call it again only after it resolves, and with
    * other addresses.
    *
    * @throws ServiceError when none of these events was stored.
@@ -62,7 +62,7 @@ export interface LogIntake {
   /** Finds by UUID if the text is one, else by name. */
   findSource(idOrName: string): Source | undefined;
   listSources(): readonly Source[];
-  /** The size of each source, by name. */
+  /** The size of each source whose events are kept here, by name. */
   sizes(): ReadonlyMap<string, SourceSize>;
   /**
    * Checks whether a post would be accepted now, for this source if it is known, so that a body is

@@ -1,9 +1,10 @@
+import { QueryError } from '../../engine/query-error.ts';
 import { SerialWork } from '../../ingest/serial-work.ts';
 import { formatProjectRule, parseSource, type Source } from '../../ingest/source.ts';
 import type { Definitions } from '../definition/definitions.ts';
 import { durably } from '../durably.ts';
 import { echo } from '../echo.ts';
-import { ServiceError } from '../errors.ts';
+import { fromQueryError, ServiceError } from '../errors.ts';
 import { SOURCES_MADE_MAX } from '../limits.ts';
 import { StartError } from '../start-error.ts';
 import type { SourceStore } from './backend.ts';
@@ -53,7 +54,7 @@ export class Sources {
         checkSameRule(known, rule);
         return { source: known, isNew: false };
       }
-      this.#checkFree(name);
+      await this.#checkFree(name);
       const made = [...this.#made, source];
       await durably('the source', () => this.#file.write(made));
       this.#made = made;
@@ -68,8 +69,16 @@ export class Sources {
     return this.#changes.settled();
   }
 
+  async #holdsEventsOf(name: string): Promise<boolean> {
+    try {
+      return await this.#store.holdsEventsOf(name);
+    } catch (error) {
+      throw error instanceof QueryError ? fromQueryError(error) : error;
+    }
+  }
+
   /** @throws ServiceError when a new source cannot have the name, or there are too many. */
-  #checkFree(name: string): void {
+  async #checkFree(name: string): Promise<void> {
     if (this.#made.length >= SOURCES_MADE_MAX) {
       throw conflict(
         `at most ${SOURCES_MADE_MAX} sources may be made over HTTP; the limit is reached`,
@@ -94,7 +103,7 @@ export class Sources {
         `${name} is the name of a saved query that ${user.definition.name} selects from; a source must have another name`,
       );
     }
-    if (this.#store.holdsEventsOf(name)) {
+    if (await this.#holdsEventsOf(name)) {
       throw conflict(
         `events of a source ${echo(name)} are stored, and their project rule is unknown; start weir with ${name} in SOURCES, as ${name} or ${name}:metadata.PATH`,
       );

@@ -21,9 +21,12 @@ import type { IngestCounts } from './ingest-counts.ts';
 import { asServiceErrors, withServiceErrors } from './intake-errors.ts';
 import type { DecodedPost, LogIntake, Receipt, StoredEvent, StoredLogs } from './log-intake.ts';
 
+/** Takes in the batches of posts. */
+export type BatchStore = Pick<LogStore, 'append' | 'check' | 'stats'>;
+
 export type StoreIntakeOptions = {
   readonly directory: SourceDirectory;
-  readonly store: LogStore;
+  readonly store: BatchStore;
   readonly durableMs: LogIntake['durableMs'];
   readonly retentionUs: number;
   readonly counts: IngestCounts;
@@ -38,7 +41,7 @@ export type StoreIntakeOptions = {
 export class StoreIntake implements LogIntake {
   readonly durableMs: LogIntake['durableMs'];
   readonly #directory: SourceDirectory;
-  readonly #store: LogStore;
+  readonly #store: BatchStore;
   readonly #counts: IngestCounts;
   readonly #decoding: DecodingOptions;
   readonly #thread: DecodingThread;
@@ -120,7 +123,7 @@ export class StoreIntake implements LogIntake {
 
 type StoredPostParts = {
   readonly decoding: PostDecoding;
-  readonly store: LogStore;
+  readonly store: BatchStore;
   readonly counts: IngestCounts;
 };
 

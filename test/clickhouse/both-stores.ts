@@ -11,7 +11,7 @@ import type { BoundQuery, LogicalPlan } from '../../engine/plan/logical-plan.ts'
 import { rewriteExpressions } from '../../engine/plan/logical-plan.ts';
 import { optimize, PASSES, type Pass } from '../../engine/plan/optimize/optimize.ts';
 import { physicalPlanOf, scansOf } from '../../engine/plan/physical-plan.ts';
-import { EVERYTHING } from '../../engine/plan/reach.ts';
+import { EVERYTHING, type Reach } from '../../engine/plan/reach.ts';
 import { RowWriter } from '../../engine/plan/row-writer.ts';
 import { QueryError } from '../../engine/query-error.ts';
 import { admitEvents, refusalSentences } from '../../ingest/admission.ts';
@@ -125,9 +125,10 @@ export class BothStores {
     plan: LogicalPlan,
     output: readonly Column[],
     checkpoint: () => void = () => {},
+    reach: Reach = EVERYTHING,
   ): StoreAnswer {
     return answerOf(() => {
-      const physical = physicalPlanOf(plan, EVERYTHING);
+      const physical = physicalPlanOf(plan, reach);
       const writer = new RowWriter(output, physical, new JsonBuffer());
       const segments = scansOf(physical).map(({ source, projectKey }) => [
         readSegment(must(this.#segments.get(source)).handle(projectKey)),
@@ -139,8 +140,12 @@ export class BothStores {
   }
 
   /** Throws the QueryError of what is refused. */
-  fromClickHouse(plan: LogicalPlan, output: readonly Column[]): StoreAnswer {
-    const { sql, parameters, settings, failures } = renderQuery(plan, output);
+  fromClickHouse(
+    plan: LogicalPlan,
+    output: readonly Column[],
+    reach: Reach = EVERYTHING,
+  ): StoreAnswer {
+    const { sql, parameters, settings, failures } = renderQuery(plan, output, { reach });
     const list = Object.entries(settings).map(([name, value]) =>
       typeof value === 'number' ? `${name} = ${value}` : `${name} = '${value}'`,
     );

@@ -3,6 +3,7 @@ import { deepEqual, equal, throws } from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { STRING } from '../../engine/column/type.ts';
 import { bindQuery } from '../../engine/plan/prepared-query.ts';
+import { EVERYTHING } from '../../engine/plan/reach.ts';
 import { parseQuery } from '../../engine/sql/query-parser.ts';
 import { renderQuery } from '../../src/clickhouse/render/query-sql.ts';
 import { batchOf } from '../column/batch-of.ts';
@@ -66,7 +67,7 @@ function answers(sql: string, text: string) {
   const call = { parameters: new Map([['text', text]]), nowUs: NOW_US, rowsMax: 1000 };
   const plan = stores.optimized(bound, call);
   const { output } = bound;
-  const { sql: rendered } = renderQuery(plan, output);
+  const { sql: rendered } = renderQuery(plan, output, { reach: EVERYTHING });
   return {
     rendered,
     clickHouse: stores.fromClickHouse(plan, output),

@@ -6,8 +6,14 @@ import type { ChdbUnderTest } from './chdb.ts';
 /** Of a request, beside its settings. */
 const NO_SETTINGS = new Set([
   ...['query', 'query_id', 'database', 'session_id', 'default_format'],
-  ...['wait_end_of_query', 'enable_http_compression'],
+  ...['wait_end_of_query', 'enable_http_compression', 'readonly'],
+  'cancel_http_readonly_queries_on_client_close',
 ]);
+
+/** Bytes of the request line and the headers: those of ClickHouse are a megabyte. */
+const HEADERS_SIZE_MAX = 1024 * 1024;
+
+const SELECT = /^\s*(?:SELECT|WITH)\b/i;
 
 const INSERT = /^\s*INSERT INTO (\S+)\s*\(([^)]*)\)\s*FORMAT (\w+)\s*$/i;
 const FORMAT = /\s+FORMAT (\w+)\s*;?\s*$/i;
@@ -24,12 +30,19 @@ export class HttpDoor {
   readonly #server: Server;
   /** Called when an insert has happened and before it is answered. */
   beforeAnswer: () => Promise<void> | void = () => {};
+  /** Called before a statement that only reads is run, with its settings; `gone` aborts when the client hangs up. */
+  beforeSelect: (
+    settings: Readonly<Record<string, string>>,
+    gone: AbortSignal,
+  ) => Promise<void> | void = () => {};
   /** Whether it is there at all: if not, connections are closed at once. */
   isOpen = true;
+  /** Texts of the statements that came, oldest first. */
+  readonly statements: string[] = [];
 
   private constructor(chdb: ChdbUnderTest) {
     this.#chdb = chdb;
-    this.#server = createServer((request, response) => {
+    this.#server = createServer({ maxHeaderSize: HEADERS_SIZE_MAX }, (request, response) => {
       this.#answer(request, response).catch(() => request.socket.destroy());
     });
   }
@@ -61,8 +74,10 @@ export class HttpDoor {
     const posted = Buffer.concat(chunks);
     const isZipped = request.headers['content-encoding'] === 'gzip';
     const body = isZipped ? gunzipSync(posted) : posted;
+    const gone = new AbortController();
+    response.on('close', () => gone.abort());
     try {
-      const text = await this.#run({ url, body });
+      const text = await this.#run(withParts({ url, body }, request), gone.signal);
       const mayZip = /\bgzip\b/.test(String(request.headers['accept-encoding']));
       if (mayZip && url.searchParams.get('enable_http_compression') === '1') {
         response.setHeader('content-encoding', 'gzip');
@@ -80,7 +95,7 @@ export class HttpDoor {
     }
   }
 
-  async #run({ url, body }: DoorRequest): Promise<string> {
+  async #run({ url, body }: DoorRequest, gone: AbortSignal): Promise<string> {
     const { searchParams } = url;
     const inQuery = searchParams.get('query');
     const insert = INSERT.exec(inQuery ?? '');
@@ -98,8 +113,31 @@ export class HttpDoor {
     }
     const sql = inQuery ?? body.toString();
     const format = FORMAT.exec(sql)?.[1] ?? 'TabSeparated';
-    return this.#chdb.answer(sql.replace(FORMAT, ''), parametersOf(searchParams), format);
+    const text = sql.replace(FORMAT, '');
+    this.statements.push(text);
+    if (!SELECT.test(text)) return this.#chdb.answer(text, parametersOf(searchParams), format);
+    const settings = settingsOf(searchParams);
+    await this.beforeSelect(Object.fromEntries(searchParams), gone);
+    const list = Object.entries(settings).map(([name, value]) => `${name} = '${value}'`);
+    const whole = list.length === 0 ? text : `${text} SETTINGS ${list.join(', ')}`;
+    return this.#chdb.answer(whole, parametersOf(searchParams), format);
   }
+}
+
+/** The parts of a form, which stand for parameters of the URL. */
+function withParts(request: DoorRequest, { headers }: IncomingMessage): DoorRequest {
+  const boundary = /^multipart\/form-data; boundary=(.+)$/.exec(
+    String(headers['content-type']),
+  )?.[1];
+  if (boundary === undefined) return request;
+  const url = new URL(request.url);
+  const text = request.body.toString();
+  for (const part of text.split(`--${boundary}`).slice(1, -1)) {
+    const [, name, value] = /^\r\n[^\r\n]*name="([^"]+)"\r\n\r\n(.*)\r\n$/s.exec(part) ?? [];
+    if (name === undefined || value === undefined) throw new Error('the form cannot be read');
+    url.searchParams.set(name, value);
+  }
+  return { url, body: Buffer.alloc(0) };
 }
 
 function settingsOf(searchParams: URLSearchParams): Record<string, string> {
@@ -113,7 +151,23 @@ function settingsOf(searchParams: URLSearchParams): Record<string, string> {
 function parametersOf(searchParams: URLSearchParams): Record<string, string> {
   const parameters: Record<string, string> = {};
   for (const [name, value] of searchParams) {
-    if (name.startsWith('param_')) parameters[name.slice('param_'.length)] = value;
+    if (name.startsWith('param_')) parameters[name.slice('param_'.length)] = unescaped(value);
   }
   return parameters;
+}
+
+const ESCAPES: ReadonlyMap<string, string> = new Map([
+  ...([
+    ['b', '\b'],
+    ['f', '\f'],
+    ['n', '\n'],
+    ['r', '\r'],
+    ['t', '\t'],
+    ['0', '\0'],
+  ] as const),
+]);
+
+/** A value as ClickHouse reads it: in the format TabSeparated. chDB is given values as they are. */
+function unescaped(value: string): string {
+  return value.replaceAll(/\\(.)/gs, (_, letter: string) => ESCAPES.get(letter) ?? letter);
 }

@@ -6,7 +6,8 @@ import {
   type LogicalPlan,
   type ScanField,
 } from '../../../engine/plan/logical-plan.ts';
-import { EVENTS_TABLE } from '../schema.ts';
+import { type Reach, withinReach } from '../../../engine/plan/reach.ts';
+import { EVENTS_TABLE, NO_PROJECT } from '../schema.ts';
 import { aggregateRows, type RenderContext } from './aggregate-rows.ts';
 import { withAnswers } from './correlated-sql.ts';
 import { dynamicElements } from './dynamic-sql.ts';
@@ -42,19 +43,31 @@ const TIMESTAMP_US_END = 10_413_792_000_000_000;
 /** Constant rows that a statement may hold: more are better sent as a table of their own. */
 const ROWS_MAX = 1_000;
 
-/** Renders the operators of a plan, each as a SELECT over those of its inputs. */
+/** Which events the scans of a plan may read at all, whatever it asks for. */
+export type ScannedEvents = {
+  readonly reach: Reach;
+  /** Only events with an earlier timestamp, in microseconds; all if left out. */
+  readonly untilUs?: number | undefined;
+};
+
+/**
+ * Renders the operators of a plan, each as a SELECT over those of its inputs. Only `#scan` names the table of events, and
+ * it adds the conditions of `ScannedEvents`.
+ */
 export class PlanSql implements Plans {
   readonly #parts: StatementParts;
+  readonly #scanned: ScannedEvents;
   readonly #rowsOutside: OuterRows | undefined;
 
   /** `rowsOutside`: of the plan of a subquery. */
-  constructor(parts: StatementParts, rowsOutside?: OuterRows) {
+  constructor(parts: StatementParts, scanned: ScannedEvents, rowsOutside?: OuterRows) {
     this.#parts = parts;
+    this.#scanned = scanned;
     this.#rowsOutside = rowsOutside;
   }
 
   within(outer: OuterRows): Plans {
-    return new PlanSql(this.#parts, outer);
+    return new PlanSql(this.#parts, this.#scanned, outer);
   }
 
   of(plan: LogicalPlan): RelationSql {
@@ -91,16 +104,16 @@ export class PlanSql implements Plans {
   }
 
   #scan({ source, columns, window, projectKey }: Of<'scan'>): RelationSql {
-    const conditions = [`source = ${this.#parts.text(source)}`];
-    if (projectKey !== undefined) {
-      conditions.push(`(project = ${this.#parts.text(projectKey)} OR is_mixed)`);
-    }
-    if (window.startUs >= TIMESTAMP_US_END || window.endUs <= TIMESTAMP_US_MIN)
-      conditions.push('0');
+    const { startUs } = window;
+    const endUs = Math.min(window.endUs, this.#scanned.untilUs ?? Number.POSITIVE_INFINITY);
+    const conditions = [
+      `source = ${this.#parts.text(source)}`,
+      ...this.#projectConditions(projectKey),
+    ];
+    if (startUs >= TIMESTAMP_US_END || endUs <= TIMESTAMP_US_MIN) conditions.push('0');
     else {
-      if (window.startUs > TIMESTAMP_US_MIN)
-        conditions.push(`timestamp >= ${time(window.startUs)}`);
-      if (window.endUs < TIMESTAMP_US_END) conditions.push(`timestamp < ${time(window.endUs)}`);
+      if (startUs > TIMESTAMP_US_MIN) conditions.push(`timestamp >= ${time(startUs)}`);
+      if (endUs < TIMESTAMP_US_END) conditions.push(`timestamp < ${time(endUs)}`);
     }
     const items = columns.map(({ column, field }) => {
       const sql = field === 'root' ? this.#body() : SCANNED[field];
@@ -117,6 +130,17 @@ export class PlanSql implements Plans {
       ),
       order: [],
     };
+  }
+
+  /** With a list of projects, events of several projects and of none are out of reach. */
+  #projectConditions(asked: string | undefined): readonly string[] {
+    const { projectKey, reach } = withinReach(asked, this.#scanned.reach);
+    if (reach === undefined) {
+      if (projectKey === undefined) return [];
+      return [`(project = ${this.#parts.text(projectKey)} OR is_mixed)`];
+    }
+    const keys = reach.filter((key) => key !== NO_PROJECT).map((key) => this.#parts.text(key));
+    return keys.length === 0 ? ['0'] : ['NOT is_mixed', `project IN (${keys.join(', ')})`];
   }
 
   /** ClickHouse finds no field at all in what it cannot parse. */

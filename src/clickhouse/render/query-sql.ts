@@ -2,7 +2,7 @@ import { must } from '../../../engine/assert.ts';
 import { elementTypeOf, isElement, type SqlType } from '../../../engine/column/type.ts';
 import type { Column } from '../../../engine/plan/expression.ts';
 import type { LogicalPlan } from '../../../engine/plan/logical-plan.ts';
-import { PlanSql } from './plan-sql.ts';
+import { PlanSql, type ScannedEvents } from './plan-sql.ts';
 import { orderText } from './sort-sql.ts';
 import { isScalar } from './sql-type.ts';
 import { type Failure, StatementParts } from './statement-parts.ts';
@@ -39,12 +39,17 @@ const SETTINGS: RenderedQuery['settings'] = {
 
 /**
  * Renders an optimised plan, whose parameters and clock are folded in. `output` are its columns in the order of the answer.
+ * `scanned` bounds what it reads.
  *
  * @throws QueryError `invalid_sql` for what ClickHouse cannot compute exactly.
  */
-export function renderQuery(plan: LogicalPlan, output: readonly Column[]): RenderedQuery {
+export function renderQuery(
+  plan: LogicalPlan,
+  output: readonly Column[],
+  scanned: ScannedEvents,
+): RenderedQuery {
   const parts = new StatementParts();
-  const { sql, columns, order } = new PlanSql(parts).of(plan);
+  const { sql, columns, order } = new PlanSql(parts, scanned).of(plan);
   const items = output.map((column, index) => {
     const { sql: value } = must(columns.get(column.id), 'the plan gives the columns of the answer');
     return `${shown(value, column.type, parts)} AS a${index}`;

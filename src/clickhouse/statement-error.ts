@@ -1,0 +1,79 @@
+import { ClickHouseError } from '@clickhouse/client';
+import { QueryError, type QueryErrorCode } from '../../engine/query-error.ts';
+import { type Failure, findFailure } from './render/statement-parts.ts';
+
+type Told = { readonly code: QueryErrorCode; readonly message: string };
+
+const TOO_LONG: Told = { code: 'query_timeout', message: 'the query took too long' };
+const TOO_MUCH: Told = {
+  code: 'query_limit',
+  message: 'the query reads or gives more than one query may',
+};
+const TOO_LARGE: Told = {
+  code: 'query_limit',
+  message: 'the query needs more memory than one query may have',
+};
+const STOPPED: Told = { code: 'query_cancelled', message: 'the query was stopped at ClickHouse' };
+const TOO_MANY: Told = { code: 'overloaded', message: 'ClickHouse runs as many queries as it may' };
+
+/** Codes of ClickHouse (`src/Common/ErrorCodes.cpp` of its source) that say something of a query. */
+const QUERY_CODES: ReadonlyMap<string, Told> = new Map([
+  ['158', TOO_MUCH],
+  ['159', TOO_LONG],
+  ['160', TOO_LONG],
+  ['191', TOO_MUCH],
+  ['202', TOO_MANY],
+  ['241', TOO_LARGE],
+  ['307', TOO_MUCH],
+  ['394', STOPPED],
+  ['396', TOO_MUCH],
+]);
+
+/** Codes that say something of ClickHouse, its network and its users: they may be others a moment later. */
+const AWAY_CODES: ReadonlySet<string> = new Set([
+  ...[
+    '60',
+    '81',
+    '192',
+    '193',
+    '194',
+    '209',
+    '210',
+    '225',
+    '236',
+    '242',
+    '243',
+    '245',
+    '279',
+    '319',
+  ],
+  ...['497', '516', '518', '519', '722', '745', '999'],
+]);
+
+/** ClickHouse cannot be used at present. */
+function unavailable(cause: unknown): QueryError {
+  return new QueryError(
+    'store_unavailable',
+    'ClickHouse, which has the events, cannot be reached at present',
+    undefined,
+    { cause },
+  );
+}
+
+/**
+ * What a caller is told of an error that the client of ClickHouse threw. `failures`: what the statement may raise. Errors
+ * of ClickHouse that no statement of ours should meet come back as they are.
+ */
+export function toQueryError(error: unknown, failures: readonly Failure[]): unknown {
+  // The client throws others for all that happens between it and the server.
+  if (!(error instanceof ClickHouseError)) return unavailable(error);
+  const failure = findFailure(error.message, failures);
+  if (failure !== undefined) {
+    return new QueryError(failure.code, failure.message, failure.span, { cause: error });
+  }
+  const known = QUERY_CODES.get(error.code);
+  if (known !== undefined) {
+    return new QueryError(known.code, known.message, undefined, { cause: error });
+  }
+  return AWAY_CODES.has(error.code) ? unavailable(error) : error;
+}
