@@ -33,12 +33,6 @@ export const SQL_TREE_DEPTH_MAX = 1000;
 /** Groups of one aggregation. */
 export const GROUPS_MAX = 1_000_000;
 
-/**
- * Rows that a search for leading groups keeps: the one column that is read of them all takes 8 MB then, and their places 4.
- * No more than there may be groups, so that too many of these are refused all the same.
- */
-export const LEADING_ROWS_HELD_MAX = GROUPS_MAX;
-
 /** Rows a sort, a window or a join's build side may hold. */
 export const MATERIALIZED_ROWS_MAX = 2_000_000;
 
@@ -265,9 +259,6 @@ export const READERS_BYTES_MAX = 32 * 1024 * 1024;
  * is mended, or one that was merged or dropped meanwhile has another in its place.
  */
 export const UNREADABLE_TRIES_MAX = 16;
-
-/** Bytes of the values and keys of collected rows: an answer could not return more, nor a heap hold it. */
-export const COLLECTED_BYTES_MAX = 256 * 1024 * 1024;
 
 /** Bytes of partial states remembered where nothing else is said: hundreds of states of large projects. */
 export const REMEMBERED_BYTES_MAX = 64 * 1024 * 1024;

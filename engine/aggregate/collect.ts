@@ -3,11 +3,13 @@ import type { SqlValue } from '../column/value.ts';
 import { detachedValue, type Vector, valueAt } from '../column/vector.ts';
 import { compareByKey, type OrderDirection } from '../function/comparison.ts';
 import { elementsOf } from '../function/dynamic.ts';
-import { COLLECTED_BYTES_MAX } from '../limits.ts';
 import { QueryError } from '../query-error.ts';
 import type { AggregateFunction, AggregateState, CallModifiers } from './aggregate-function.ts';
 import { fromPortable, type PortableValue, toPortable } from './distinct-values.ts';
 import { grownInt32, NO_INT32 } from './growth.ts';
+
+/** Bytes of the values and keys of collected rows: an answer could not return more, nor a heap hold it. */
+const COLLECTED_BYTES_MAX = 256 * 1024 * 1024;
 
 /** ARRAY_AGG(x): the values of x, NULLs among them unless they are ignored; NULL if there are no rows. */
 export const ARRAY_AGG: AggregateFunction = {

@@ -97,9 +97,10 @@ class SumState implements AggregateState {
   #integers: Float64Array<ArrayBuffer> = NO_FLOAT64;
   /** Values that were not NULL. */
   #counts: Float64Array<ArrayBuffer> = NO_FLOAT64;
+  /** Bits of each group, as far as one had some. */
   #specials: Uint8Array<ArrayBuffer> = NO_UINT8;
   readonly #exact = new ExactSums();
-  /** 1 for each group with a number that is not whole, if the others stay INT64. */
+  /** 1 for each group with a number that is not whole, as far as one had such, if the others stay INT64. */
   #fractions: Uint8Array<ArrayBuffer> = NO_UINT8;
   readonly #keepsInteger: boolean;
 
@@ -145,8 +146,12 @@ class SumState implements AggregateState {
       const group = groups[index]!;
       this.#addNumber(group, theirs.integers[index]!);
       this.#counts[group]! += theirs.counts[index]!;
-      this.#specials[group]! |= theirs.specials[index]!;
-      if (this.#keepsInteger) this.#fractions[group]! |= theirs.fractions[index]!;
+    }
+    for (let index = 0; index < theirs.specials.length; index++) {
+      if (theirs.specials[index] !== 0) this.#noteSpecial(groups[index]!, theirs.specials[index]!);
+    }
+    for (let index = 0; index < theirs.fractions.length; index++) {
+      if (theirs.fractions[index] === 1) this.#noteFraction(groups[index]!);
     }
     if (theirs.exact !== undefined) {
       this.#exact.combine(theirs.exact, groups, this.#integers.length);
@@ -166,9 +171,9 @@ class SumState implements AggregateState {
   finalize(group: number): SqlValue {
     const count = this.#counts[group] ?? 0;
     if (count === 0) return null;
-    const special = specialSum(this.#specials[group]!);
+    const special = specialSum(this.#specials[group] ?? 0);
     if (special !== undefined) return special;
-    if (this.#keepsInteger && this.#fractions[group] === 0) return this.#integerSum(group);
+    if (this.#keepsInteger && this.#fractions[group] !== 1) return this.#integerSum(group);
     // `+ 0` makes 0 of the -0 that cancelling may leave.
     const sum = this.#sum(group, 0) + 0;
     if (this.#finish === 'avg') {
@@ -195,7 +200,7 @@ class SumState implements AggregateState {
         nulls ??= carvedUint8(groups.length);
         nulls[index] = 1;
       } else {
-        if (this.#specials[group] !== 0) return undefined;
+        if ((this.#specials[group] ?? 0) !== 0) return undefined;
         const sum = this.#integers[group]! + 0;
         answers[index] = isAverage ? sum / count : sum;
       }
@@ -220,8 +225,6 @@ class SumState implements AggregateState {
   #reserve(groupCount: number): void {
     this.#integers = grownFloat64(this.#integers, groupCount);
     this.#counts = grownFloat64(this.#counts, groupCount);
-    this.#specials = grownUint8(this.#specials, groupCount);
-    if (this.#keepsInteger) this.#fractions = grownUint8(this.#fractions, groupCount);
   }
 
   #addSums({ sums, counts }: CodeSums): void {
@@ -248,7 +251,7 @@ class SumState implements AggregateState {
   #noteFractions({ groups, count, values, nulls }: GroupedNumbers, start: number): void {
     for (let row = start; row < count; row++) {
       if (nulls?.[row] !== 1 && !Number.isSafeInteger(values[row]!)) {
-        this.#fractions[groups[row]!] = 1;
+        this.#noteFraction(groups[row]!);
       }
     }
   }
@@ -285,9 +288,19 @@ class SumState implements AggregateState {
   }
 
   #addInexact(group: number, value: number): void {
-    if (this.#keepsInteger && !Number.isSafeInteger(value)) this.#fractions[group] = 1;
+    if (this.#keepsInteger && !Number.isSafeInteger(value)) this.#noteFraction(group);
     if (Number.isFinite(value)) this.#exact.add(group, value, this.#integers.length);
-    else this.#specials[group]! |= specialBit(value);
+    else this.#noteSpecial(group, specialBit(value));
+  }
+
+  #noteSpecial(group: number, bits: number): void {
+    this.#specials = grownUint8(this.#specials, this.#integers.length);
+    this.#specials[group]! |= bits;
+  }
+
+  #noteFraction(group: number): void {
+    this.#fractions = grownUint8(this.#fractions, this.#integers.length);
+    this.#fractions[group] = 1;
   }
 }
 

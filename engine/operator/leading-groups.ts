@@ -13,9 +13,15 @@ import {
 import { isReadingPassing } from '../column/segment-reader.ts';
 import type { NumberVector } from '../column/vector.ts';
 import type { OrderDirection } from '../function/comparison.ts';
-import { CHUNK_ROWS_MAX, LEADING_ROWS_HELD_MAX } from '../limits.ts';
+import { CHUNK_ROWS_MAX, GROUPS_MAX } from '../limits.ts';
 import { type AggregateOptions, AggregateSink } from './aggregate.ts';
 import type { Sink } from './sink.ts';
+
+/**
+ * Rows that a search for leading groups keeps: the one column that is read of them all takes 8 MB then, and their places 4.
+ * No more than there may be groups, so that too many of these are refused all the same.
+ */
+const LEADING_ROWS_HELD_MAX = GROUPS_MAX;
 
 /**
  * Groups met at the beginning of a run that make it worth to look for the first of them in another way: below, what it

@@ -79,8 +79,8 @@ function planAnew(query: BoundQuery, call: CallContext): PhysicalPlan {
   return structuredClone(physicalPlanOf(optimize(query, call), call.reach ?? EVERYTHING));
 }
 
-function expectSamePlan(memo: PlanCache, query: BoundQuery, call: CallContext): CallPlan {
-  const planned = memo.planOf(query, call);
+function expectSamePlan(cache: PlanCache, query: BoundQuery, call: CallContext): CallPlan {
+  const planned = cache.planOf(query, call);
   const anew = planAnew(query, call);
   deepEqual(structuredClone(planAsRun(planned)), anew);
   const scans = planned.scans.map(({ late: _, ...scan }) => scan);
@@ -90,22 +90,22 @@ function expectSamePlan(memo: PlanCache, query: BoundQuery, call: CallContext): 
 
 /** Whether a third call, at another time, has a plan of another call. */
 function isShared(text: string, values: Values = {}): boolean {
-  const memo = new PlanCache();
+  const cache = new PlanCache();
   const query = bound(text);
   const plans = [0, 1, 60_000_000].map((us) =>
-    expectSamePlan(memo, query, context(NOW_US + us, values)),
+    expectSamePlan(cache, query, context(NOW_US + us, values)),
   );
   return plans.at(-1)?.template !== undefined;
 }
 
 test('calls of the saved texts have the plans they would have alone, at any time', async () => {
-  const memo = new PlanCache();
+  const cache = new PlanCache();
   for (const { name, query, calls, valuesOf, rowsMax } of await goldenTexts()) {
     for (const call of calls) {
       for (const nowUs of [NOW_US, NOW_US + 1, NOW_US - 123_456_789, NOW_US + 86_400_000_000]) {
         const sources = BUILT_IN_SOURCES;
         const own = { parameters: valuesOf(call), nowUs, rowsMax, sources };
-        const { template } = expectSamePlan(memo, query.bound, own);
+        const { template } = expectSamePlan(cache, query.bound, own);
         // The list of buckets is another one at each time, but only its ends matter.
         if (nowUs !== NOW_US) notEqual(template, undefined, name);
       }
@@ -204,11 +204,11 @@ test('whatever was called before, a call has the plan it would have alone', (t) 
       fc.array(anyCall, { minLength: 3, maxLength: 8 }),
       (select, conditions, calls) => {
         const query = bound(select.replaceAll('$', () => conditions.join(' AND ')));
-        const memo = new PlanCache();
+        const cache = new PlanCache();
         // Twice, so that even calls that have nothing in common are remembered.
         for (const { nowUs, reach, ...values } of [...calls, ...calls]) {
           const call = { ...context(nowUs, values), reach };
-          const template = planOrError(() => expectSamePlan(memo, query, call), query, call);
+          const template = planOrError(() => expectSamePlan(cache, query, call), query, call);
           kinds[template === undefined ? 'own' : 'shared']++;
         }
       },
@@ -236,10 +236,10 @@ function planOrError(
 }
 
 test('a plan is remembered when it is asked for the second time', () => {
-  const memo = new PlanCache();
+  const cache = new PlanCache();
   const query = bound('SELECT id FROM `postgres.logs` WHERE project = @project');
   const templates = [1, 2, 1, 1, 2].map(
-    (days) => expectSamePlan(memo, query, context(NOW_US, { days })).template,
+    (days) => expectSamePlan(cache, query, context(NOW_US, { days })).template,
   );
   deepEqual(
     templates.map((template) => template?.number),
@@ -249,11 +249,11 @@ test('a plan is remembered when it is asked for the second time', () => {
 
 test('calls that differ in texts that rows are compared with, and in nothing else, share a plan', () => {
   const templatesOf = (text: string, projects: readonly SqlValue[], reach?: Reach) => {
-    const memo = new PlanCache();
+    const cache = new PlanCache();
     const query = bound(text);
     return projects.map((project) => {
       const call = { ...context(NOW_US, { project }), reach };
-      return expectSamePlan(memo, query, call).template;
+      return expectSamePlan(cache, query, call).template;
     });
   };
   const numbersOf = (...of: Parameters<typeof templatesOf>) =>
@@ -293,11 +293,11 @@ test('calls that differ in texts that rows are compared with, and in nothing els
 });
 
 test('calls that differ in times share a plan', () => {
-  const memo = new PlanCache();
+  const cache = new PlanCache();
   const query = bound('SELECT id FROM `postgres.logs` WHERE timestamp BETWEEN @since AND @until');
   const numbers = [1, 2, 3].map((day) => {
     const since = NOW_US - day * 86_400_000_000;
-    const { scans, template } = memo.planOf(query, context(NOW_US, { since, until: NOW_US }));
+    const { scans, template } = cache.planOf(query, context(NOW_US, { since, until: NOW_US }));
     deepEqual(must(scans[0]).window, { startUs: since, endUs: NOW_US + 1 });
     return template?.number;
   });
@@ -305,15 +305,15 @@ test('calls that differ in times share a plan', () => {
 });
 
 test('a time that is NULL makes a plan of another form', () => {
-  const memo = new PlanCache();
+  const cache = new PlanCache();
   const query = bound('SELECT id FROM `postgres.logs` WHERE @since IS NULL OR timestamp > @since');
   for (const since of [NOW_US, null, NOW_US, null, 0, null]) {
-    expectSamePlan(memo, query, context(NOW_US, { since }));
+    expectSamePlan(cache, query, context(NOW_US, { since }));
   }
 });
 
 test('values that are written alike and are not the same are told apart', () => {
-  const memo = new PlanCache();
+  const cache = new PlanCache();
   const query = bound('SELECT id, @project AS p, @days AS d FROM `postgres.logs`');
   const alike: readonly Values[] = [
     { project: 'null', days: 1 },
@@ -325,17 +325,17 @@ test('values that are written alike and are not the same are told apart', () => 
     { project: '', days: 9007199254740993n },
   ];
   for (const values of [...alike, ...alike, ...alike]) {
-    expectSamePlan(memo, query, context(NOW_US, values));
+    expectSamePlan(cache, query, context(NOW_US, values));
   }
 });
 
 test('a bound that has no value at some times is no bound then', () => {
-  const memo = new PlanCache();
+  const cache = new PlanCache();
   const query = bound(
     'SELECT id FROM `postgres.logs` WHERE timestamp > IF(CURRENT_TIMESTAMP() > @until, NULL, @until)',
   );
   const shared = [NOW_US, NOW_US, NOW_US + 1, NOW_US].map(
-    (nowUs) => expectSamePlan(memo, query, context(nowUs, { until: NOW_US })).template,
+    (nowUs) => expectSamePlan(cache, query, context(nowUs, { until: NOW_US })).template,
   );
   deepEqual(
     shared.map((template) => template !== undefined),
@@ -354,7 +354,7 @@ test('late values anywhere but in bounds of a scan make a plan of each call', ()
 });
 
 test("a caller's text that comes again needs nothing but its windows, whatever its times are", async () => {
-  const memo = new PlanCache();
+  const cache = new PlanCache();
   const names = ['a page of the newest', 'a chart by minute', 'a count', 'one entry'];
   const texts = (await goldenTexts()).filter(({ name }) => names.includes(name));
   equal(texts.length, names.length);
@@ -366,7 +366,7 @@ test("a caller's text that comes again needs nothing but its windows, whatever i
         ['iso_timestamp_start', startUs] as const,
       ]);
       const nowUs = NOW_US + seconds * 1_000_000;
-      return memo.planOf(query.bound, { parameters, nowUs, rowsMax, sources: BUILT_IN_SOURCES });
+      return cache.planOf(query.bound, { parameters, nowUs, rowsMax, sources: BUILT_IN_SOURCES });
     };
     const [, second, third] = [0, 5, 10].map(planAt);
     notEqual(third!.template, undefined);
@@ -375,26 +375,26 @@ test("a caller's text that comes again needs nothing but its windows, whatever i
 });
 
 test('what fails at some times fails then, and not before', () => {
-  const memo = new PlanCache();
+  const cache = new PlanCache();
   const query = bound(
     `SELECT id FROM \`postgres.logs\`
     WHERE IF(CURRENT_TIMESTAMP() > @until, REGEXP_CONTAINS(id, '('), id = 'a')`,
   );
   for (let times = 0; times < 3; times++) {
-    expectSamePlan(memo, query, context(NOW_US, { until: NOW_US }));
-    throws(() => memo.planOf(query, context(NOW_US + 1, { until: NOW_US })), QueryError);
+    expectSamePlan(cache, query, context(NOW_US, { until: NOW_US }));
+    throws(() => cache.planOf(query, context(NOW_US + 1, { until: NOW_US })), QueryError);
   }
 });
 
 test('a pattern that a time decides on fails even where nothing needs it', () => {
-  const memo = new PlanCache();
+  const cache = new PlanCache();
   const query = bound(
     `SELECT id FROM \`postgres.logs\` WHERE FALSE
     AND REGEXP_CONTAINS(id, IF(CURRENT_TIMESTAMP() > @until, '(', 'a'))`,
   );
   for (let times = 0; times < 3; times++) {
-    expectSamePlan(memo, query, context(NOW_US, { until: NOW_US }));
-    throws(() => memo.planOf(query, context(NOW_US + 1, { until: NOW_US })), QueryError);
+    expectSamePlan(cache, query, context(NOW_US, { until: NOW_US }));
+    throws(() => cache.planOf(query, context(NOW_US + 1, { until: NOW_US })), QueryError);
   }
 });
 

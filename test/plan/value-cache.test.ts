@@ -27,13 +27,13 @@ const KINDS = [
 
 for (const [name, memoOf] of KINDS) {
   test(`a ${name} remembers the error of an entry`, () => {
-    const memo = memoOf(failingOnce(new QueryError('query_failed', 'division by zero')));
-    for (let run = 0; run < 2; run++) assert.throws(() => memo.apply(ROW), /division by zero/);
+    const cache = memoOf(failingOnce(new QueryError('query_failed', 'division by zero')));
+    for (let run = 0; run < 2; run++) assert.throws(() => cache.apply(ROW), /division by zero/);
   });
 
   test(`a ${name} does not remember that a run was stopped at an entry`, () => {
-    const memo = memoOf(failingOnce(new RunStoppedError('query_cancelled', 'the caller left')));
-    assert.throws(() => memo.apply(ROW), /the caller left/);
-    assert.equal(valueAt(memo.apply(ROW), 0), true);
+    const cache = memoOf(failingOnce(new RunStoppedError('query_cancelled', 'the caller left')));
+    assert.throws(() => cache.apply(ROW), /the caller left/);
+    assert.equal(valueAt(cache.apply(ROW), 0), true);
   });
 }

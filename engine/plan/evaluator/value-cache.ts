@@ -12,14 +12,14 @@ import { QueryError } from '../../query-error.ts';
 
 const UNSET = 0;
 const NULL = -1;
-const ERROR = -2;
+const ERROR_PLACE = -2;
 
 /**
  * What a function makes of each entry of one dictionary, computed when a live row first carries
  * it. It is itself a dictionary, with the codes of the one below; NULL, when the function makes a
  * value of it, has the code after all others.
  *
- * `#places[code]` is UNSET, NULL, ERROR, or the place of the value in `#values`, from 1.
+ * `#places[code]` is UNSET, NULL, ERROR_PLACE, or the place of the value in `#values`, from 1.
  */
 export class ValueCache implements Dictionary {
   readonly size: number;
@@ -51,7 +51,7 @@ export class ValueCache implements Dictionary {
       const code = codes[i]! < 0 ? nullCode : codes[i]!;
       let place = places[code]!;
       if (place === UNSET) place = this.#compute(code);
-      if (place === ERROR) throw this.#errors.get(code)!;
+      if (place === ERROR_PLACE) throw this.#errors.get(code)!;
       const result = place === NULL ? -1 : code;
       if (result !== codes[i]) {
         changed ??= codes.slice(0, count);
@@ -69,7 +69,7 @@ export class ValueCache implements Dictionary {
     } catch (error) {
       if (!(error instanceof QueryError)) throw error;
       this.#errors.set(code, error);
-      place = ERROR;
+      place = ERROR_PLACE;
     }
     this.#places[code] = place;
     return place;
@@ -77,7 +77,7 @@ export class ValueCache implements Dictionary {
 }
 
 /** States below it are a truth plus one: FALSE, TRUE or UNKNOWN. */
-const FAILED = 4;
+const ERROR_STATE = 4;
 
 /**
  * States of a cache, at most, a power of two. All open segments of a source share one dictionary of up to some million
@@ -119,7 +119,7 @@ export class PredicateCache {
       const isKnown = states[place] !== UNSET && (holders === undefined || holders[place] === code);
       if (!isKnown) this.#ask(code, place);
       const state = states[place]!;
-      if (state === FAILED) throw this.#errors.get(code)!;
+      if (state === ERROR_STATE) throw this.#errors.get(code)!;
       truths[i] = state - 1;
     }
     return booleanVector(truths, count);
@@ -132,7 +132,7 @@ export class PredicateCache {
     } catch (error) {
       if (!(error instanceof QueryError)) throw error;
       this.#errors.set(code, error);
-      this.#states[place] = FAILED;
+      this.#states[place] = ERROR_STATE;
     }
   }
 }

@@ -157,8 +157,7 @@ function windowOf(
 }
 
 function compareUs(name: string, left: Expression, rightUs: number): Expression {
-  const right: Expression = { op: 'literal', type: TIMESTAMP, value: rightUs };
-  return { op: 'call', type: BOOL, name, arguments: [left, right] };
+  return compare(name, left, { op: 'literal', type: TIMESTAMP, value: rightUs });
 }
 
 /**
