@@ -14,6 +14,7 @@ import { DATA_TABLES, NOW_US } from '../conformance/data-tables.ts';
 import { readText } from '../support/source-files.ts';
 import { BothStores } from './both-stores.ts';
 import { missingChdb } from './chdb.ts';
+import { areNear } from './near-answers.ts';
 import { countedReasons, type Outcome, outcomeOf } from './store-outcome.ts';
 import { supportPage } from './support-page.ts';
 
@@ -30,6 +31,20 @@ const MORE_CASES: readonly ConformanceCase[] = Object.entries({
   regexp_substr: "REGEXP_SUBSTR(x, r'b+(c?)') AS x FROM UNNEST(['abbc', 'ab', 'a', NULL]) AS x",
   timestamp: "TIMESTAMP(x) AS x FROM UNNEST([DATE '2026-01-15', NULL]) AS x",
   datetime: "DATETIME(x) AS x FROM UNNEST([TIMESTAMP '2026-01-15 12:00:00+00', NULL]) AS x",
+  array_slice: 'ARRAY_SLICE([1, 2, 3], x, -1) AS x FROM UNNEST([0, 1, -2]) AS x',
+  to_base32: "TO_BASE32(x) AS x FROM UNNEST([b'abc', b'', NULL]) AS x",
+  from_base32: "FROM_BASE32(x) AS x FROM UNNEST(['MFRGG===', '', NULL]) AS x",
+  timestamp_bucket:
+    "TIMESTAMP_BUCKET(x, INTERVAL 1 DAY) AS x FROM UNNEST([TIMESTAMP '2026-01-15 12:00:00']) AS x",
+  datetime_bucket:
+    "DATETIME_BUCKET(x, INTERVAL 2 MONTH) AS x FROM UNNEST([DATETIME '2026-02-15']) AS x",
+  date_bucket: "DATE_BUCKET(x, INTERVAL 7 DAY) AS x FROM UNNEST([DATE '2026-01-15', NULL]) AS x",
+  ...Object.fromEntries(
+    ['cot', 'csc', 'sec', 'coth', 'csch', 'sech'].map((name) => [
+      name,
+      `${name.toUpperCase()}(x) AS x FROM UNNEST([0.5, -2.0, NULL]) AS x`,
+    ]),
+  ),
 }).map(([tag, sql]) => ({ place: 'here', tags: [tag], sql: `SELECT ${sql}`, parameters: [] }));
 
 const CASES = [...readCases(), ...MORE_CASES];
@@ -59,7 +74,9 @@ function caseOutcome({ sql, parameters, place }: ConformanceCase): Outcome | und
   if (plan instanceof QueryError) return undefined;
   const { output } = bound;
   const engine = stores.fromEngine(plan, output);
-  const outcome = outcomeOf(stores, { plan, output }, engine);
+  const outcome = outcomeOf(stores, { plan, output }, engine, (one, other) =>
+    areNear(one, other, sql),
+  );
   if (outcome.kind !== 'differs') return outcome;
   return { kind: 'differs', reason: `${place}: ${sql}\n  ${outcome.reason}` };
 }

@@ -285,7 +285,7 @@ function grouped(digits: string, size: number, separator: string): string {
 type FormatPiece = string | FormatPlace;
 
 /** `%[flags][width][.precision]letter`; `*` takes the number from an argument of its own. */
-type FormatPlace = {
+export type FormatPlace = {
   readonly flags: string;
   readonly width: number | '*' | undefined;
   readonly precision: number | '*' | undefined;
@@ -305,7 +305,7 @@ const PLACE = /%([-+ #0']*)(\*|\d{1,7})?(?:\.(\*|\d{0,7}))?([a-zA-Z%])/y;
 let latest: { readonly pattern: string; readonly pieces: readonly FormatPiece[] } | undefined;
 
 /** The pieces of a pattern; throws for a `%` that begins no place. */
-function parseFormat(pattern: string): readonly FormatPiece[] {
+export function parseFormat(pattern: string): readonly FormatPiece[] {
   // Row after row asks for the same pattern.
   if (latest?.pattern === pattern) return latest.pieces;
   const pieces: FormatPiece[] = [];

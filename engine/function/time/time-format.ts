@@ -19,7 +19,7 @@ import {
 import { extractPart, startOfIsoYear, type TimePart, type TimeUnit } from './time-part.ts';
 import { civilUs, isCivilTime, padded, wholeMinutesUs } from './timestamp-text.ts';
 
-const MONTHS = [
+export const MONTHS = [
   'January',
   'February',
   'March',
@@ -33,7 +33,15 @@ const MONTHS = [
   'November',
   'December',
 ];
-const WEEKDAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
+export const WEEKDAYS = [
+  'Sunday',
+  'Monday',
+  'Tuesday',
+  'Wednesday',
+  'Thursday',
+  'Friday',
+  'Saturday',
+];
 
 /** Elements that stand for several others. */
 const COMPOUND: ReadonlyMap<string, string> = new Map([
@@ -48,7 +56,7 @@ const COMPOUND: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** `%Y`, `%E*S`, `%E3S`, `%Ez`: the element's name; other text is itself. */
-type Token = { readonly element: string } | { readonly text: string };
+export type Token = { readonly element: string } | { readonly text: string };
 
 /** `%W` counts weeks from the first Monday on. */
 const MONDAY_WEEK: TimePart = { name: 'WEEK(MONDAY)', unit: 'WEEK', weekStart: 1 };
@@ -157,7 +165,7 @@ function isForeign(element: string, kind: CivilKind): boolean {
  * Throws for a format with an element that the type has not: no zone in a DATETIME, no hour in a
  * DATE, no year in a TIME. `known`: the elements that there are.
  */
-function checkCivilElements(format: string, kind: CivilKind, known: Iterable<string>): void {
+export function checkCivilElements(format: string, kind: CivilKind, known: Iterable<string>): void {
   for (const token of tokensOf(format)) {
     if ('text' in token || !isForeign(token.element, kind)) continue;
     throw badElement(

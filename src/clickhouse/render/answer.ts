@@ -35,6 +35,7 @@ function cellAt(cells: readonly Cell[], index: number): Cell {
 function cellJson(cell: Cell, type: SqlType): string {
   if (type.kind === 'ARRAY') return arrayJson(cell as readonly Cell[], type);
   if (type.kind === 'STRUCT') return structJson(cell as readonly Cell[], type);
+  if (type.kind === 'INTERVAL') return JSON.stringify((cell as readonly Cell[])[0] ?? null);
   return cell === null ? 'null' : scalarJson(cell as string, type);
 }
 
@@ -90,11 +91,16 @@ function arrayJson([elements]: readonly Cell[], type: SqlType): string {
   if (elements === undefined) return '[]';
   const element = elementTypeOf(type);
   const texts = (elements as readonly Cell[]).map((each) => {
-    const text = cellJson(each, element);
-    if (each !== null) return text;
+    if (!isMissing(each, element)) return cellJson(each, element);
     throw new QueryError('query_failed', 'an array in an answer cannot hold NULL, as in BigQuery');
   });
   return `[${texts.join(',')}]`;
+}
+
+/** A record and an INTERVAL are lists of at most one item. */
+function isMissing(cell: Cell, { kind }: SqlType): boolean {
+  if (kind !== 'STRUCT' && kind !== 'INTERVAL') return cell === null;
+  return (cell as readonly Cell[]).length === 0;
 }
 
 function structJson(

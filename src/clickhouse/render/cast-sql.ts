@@ -1,12 +1,15 @@
 import { type SqlType, typeName, typesEqual } from '../../../engine/column/type.ts';
 import type { Expression } from '../../../engine/plan/expression.ts';
 import type { Span } from '../../../engine/query-error.ts';
-import { floatText, readDynamic } from './dynamic-sql.ts';
+import { anyNumber, floatText, readDynamic } from './dynamic-sql.ts';
+import { INTERVAL_BOUNDS, intervalText } from './interval-sql.ts';
+import { amountsOfText } from './interval-text-sql.ts';
 import { asNumber } from './number-sql.ts';
 import { refuse, UNSUPPORTED } from './refusal.ts';
-import { nullOf } from './sql-type.ts';
-import type { StatementParts } from './statement-parts.ts';
+import { nullOf, storedType } from './sql-type.ts';
+import { canRaise, type StatementParts } from './statement-parts.ts';
 import { dateText, datetimeText, dayOf, modulo, timeOfDayText, US_PER_DAY } from './time-sql.ts';
+import { dateOfText, datetimeOfText, timeOfDayOfText, timestampOfText } from './time-text-sql.ts';
 
 type Cast = Extract<Expression, { readonly op: 'cast' }>;
 
@@ -24,9 +27,16 @@ export function castSql(
   parts: StatementParts,
 ): string {
   if (typesEqual(from, to)) return value;
-  if (from.kind === 'NULL') return nullOf(to, span);
+  if (from.kind === 'NULL') return nullAs(value, to, span);
   const sql = castValue(value, from, { to, safe, span, parts });
   return sql ?? refuse(`CAST of ${typeName(from)} to ${typeName(to)}`, span);
+}
+
+/** NULL as a value of a type; ERROR has no other. */
+function nullAs(value: string, to: SqlType, span: Span | undefined): string {
+  const none = nullOf(to, span);
+  // With a constant for both, ClickHouse would not look at the condition.
+  return canRaise(value) ? `if(isNull(${value}), materialize(${none}), ${none})` : none;
 }
 
 /** `undefined` where there is no exact way. */
@@ -35,6 +45,7 @@ function castValue(value: string, from: SqlType, context: CastContext): string |
   if (to.kind === 'NUMBER') return asNumber(value, from, parts);
   if (to.kind === 'DYNAMIC') return dynamicOf(value, from, parts);
   if (from.kind === 'DYNAMIC') return castDynamic(value, context);
+  if (from.kind === 'STRING') return castText(value, context);
   switch (`${from.kind} ${to.kind}`) {
     case 'INT64 FLOAT64':
       return `toFloat64(${value})`;
@@ -50,14 +61,16 @@ function castValue(value: string, from: SqlType, context: CastContext): string |
       return floatText(value, parts);
     case 'FLOAT64 INT64':
       return roundedInteger(value, context);
-    case 'STRING BOOL':
-      return parts.once(`lower(${value})`, (word) =>
-        checked(`(${word} = 'true')`, `${word} NOT IN ('true', 'false')`, context),
+    case 'BYTES STRING':
+      return parts.once(value, (bytes) =>
+        checked(bytes, `isNotNull(${bytes}) AND NOT isValidUTF8(${bytes})`, context),
       );
-    case 'STRING INT64':
-      return parsedInteger(value, context);
-    case 'STRING FLOAT64':
-      return parsedFloat(value, context);
+    case 'INTERVAL STRING':
+      return parts.once(
+        value,
+        (interval) =>
+          `if(empty(${interval}), NULL, ${parts.once(`${interval}[1]`, (one) => intervalText(one, parts))})`,
+      );
     case 'DATE STRING':
       return dateText(value, parts);
     case 'TIME STRING':
@@ -83,12 +96,69 @@ function castValue(value: string, from: SqlType, context: CastContext): string |
   }
 }
 
+/** A text that is read as a value of another type. */
+function castText(value: string, context: CastContext): string | undefined {
+  const { to, parts } = context;
+  switch (to.kind) {
+    case 'BOOL':
+      return parts.once(`lower(${value})`, (word) =>
+        checked(`(${word} = 'true')`, `${word} NOT IN ('true', 'false')`, context),
+      );
+    case 'INT64':
+      return parsedInteger(value, context);
+    case 'FLOAT64':
+      return parsedFloat(value, context);
+    case 'TIMESTAMP':
+      return checkedText(value, timestampOfText, context);
+    case 'DATETIME':
+      return checkedText(value, datetimeOfText, context);
+    case 'DATE':
+      return checkedText(value, dateOfText, context);
+    case 'TIME':
+      return checkedText(value, timeOfDayOfText, context);
+    case 'INTERVAL':
+      return parts.once(value, (text) => parsedInterval(text, context));
+    case 'BYTES':
+      return value;
+    default:
+      return undefined;
+  }
+}
+
 /** The value, where a condition is false; else the error of CAST, or NULL. */
 function checked(value: string, isBad: string, { to, safe, span, parts }: CastContext): string {
   const none = nullOf(to, span);
   if (safe) return `if(ifNull(${isBad}, 0), ${none}, ${value})`;
   const message = `cannot cast a value to ${typeName(to)}`;
-  return `if(${parts.raise(isBad, { code: 'query_failed', message, span })} = 0, ${value}, ${none})`;
+  const raised = parts.raise(isBad, { code: 'query_failed', message, span });
+  return `if(${raised} = 0, ${value}, ${none})`;
+}
+
+/** A text that is read as a time. */
+function checkedText(
+  value: string,
+  read: (text: string, context: CastContext) => string,
+  context: CastContext,
+): string {
+  const { parts } = context;
+  return parts.once(value, (text) =>
+    parts.once(read(text, context), (time) => {
+      const isBad = `isNotNull(${text}) AND isNull(${time})`;
+      return checked(`if(isNull(${text}), NULL, ${time})`, isBad, context);
+    }),
+  );
+}
+
+function parsedInterval(text: string, context: CastContext): string {
+  const { parts, to } = context;
+  return parts.once(amountsOfText(`ifNull(${text}, '')`, context), (amounts) => {
+    const isBeyond = INTERVAL_BOUNDS.map(
+      (most, index) => `abs(${amounts}[1].${index + 1}) > ${most}`,
+    );
+    const isBad = `isNotNull(${text}) AND (empty(${amounts}) OR ${isBeyond.join(' OR ')})`;
+    const known = `if(isNull(${text}), [], ${amounts})`;
+    return checked(`CAST(${known}, '${storedType(to)}')`, isBad, context);
+  });
 }
 
 /** JSON of a scalar. */
@@ -107,14 +177,27 @@ function dynamicOf(value: string, from: SqlType, parts: StatementParts): string 
   }
 }
 
-/** The text of a scalar, and the JSON of a list or record. */
+/** By the value's kind. Of a list or record there is only the JSON, as a STRING. */
 function castDynamic(value: string, context: CastContext): string | undefined {
   const { to, parts } = context;
-  if (to.kind !== 'STRING') return undefined;
   return parts.once(value, (text) => {
-    const scalar = readDynamic(text, to, { parts });
-    const isNested = `startsWith(${text}, '[') OR startsWith(${text}, '{')`;
-    return `if(${isNested}, ${text}, ${scalar})`;
+    const isNested = `(startsWith(${text}, '[') OR startsWith(${text}, '{'))`;
+    if (to.kind === 'STRING') {
+      return `if(${isNested}, ${text}, ${readDynamic(text, to, { parts })})`;
+    }
+    const none = checked(`materialize(${nullOf(to)})`, '1', context);
+    const ofKind = (sql: string, from: SqlType) =>
+      typesEqual(from, to) ? sql : (castValue(sql, from, context) ?? none);
+    const string = `JSONExtractString(assumeNotNull(${text}))`;
+    const whole = readDynamic(text, { kind: 'INT64' }, { parts });
+    const branches = [
+      `isNull(${text}), ${nullOf(to)}`,
+      `startsWith(${text}, '"'), ${parts.once(string, (known) => ofKind(known, { kind: 'STRING' }))}`,
+      `${text} IN ('true', 'false'), ${ofKind(`toUInt8(${text} = 'true')`, { kind: 'BOOL' })}`,
+      `isNotNull(${whole}), ${parts.once(whole, (known) => ofKind(known, { kind: 'INT64' }))}`,
+      `NOT ${isNested}, ${parts.once(anyNumber(text), (known) => ofKind(known, { kind: 'FLOAT64' }))}`,
+    ];
+    return `multiIf(${branches.join(', ')}, ${none})`;
   });
 }
 

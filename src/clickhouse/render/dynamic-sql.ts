@@ -4,6 +4,7 @@ import type { Span } from '../../../engine/query-error.ts';
 import { refuse } from './refusal.ts';
 import { asColumn, nullOf, storedType } from './sql-type.ts';
 import type { StatementParts } from './statement-parts.ts';
+import { dateOfText, datetimeOfText, timeOfDayOfText, timestampOfText } from './time-text-sql.ts';
 
 /**
  * DYNAMIC values are JSON texts as ClickHouse's `JSONExtractRaw` writes them: one text for each number and each string.
@@ -96,14 +97,35 @@ export function readDynamic(
     case 'NULL':
       return nullOf(type, span);
     case 'TIMESTAMP':
+      return readTime(value, timestampOfText, { parts, span });
     case 'DATETIME':
+      return readTime(value, datetimeOfText, { parts, span });
     case 'DATE':
+      return readTime(value, dateOfText, { parts, span });
     case 'TIME':
+      return readTime(value, timeOfDayOfText, { parts, span });
     case 'INTERVAL':
       return refuse(`a field that is read as ${type.kind}`, span);
     default:
       return unreachable(type);
   }
+}
+
+type TextContext = { readonly parts: StatementParts; readonly span: Span | undefined };
+
+/** A text that is none of a type is NULL. */
+function readTime(
+  value: string,
+  read: (text: string, context: TextContext) => string,
+  { parts, span }: TextContext,
+): string {
+  return parts.once(value, (json) => {
+    const text = `if(startsWith(${json}, '"'), JSONExtractString(assumeNotNull(${json})), NULL)`;
+    return parts.once(
+      text,
+      (known) => `if(isNull(${known}), NULL, ${read(known, { parts, span })})`,
+    );
+  });
 }
 
 function isNumber(text: string): string {

@@ -159,7 +159,7 @@ export class ExpressionSql {
     const pairs = branches.map(({ when, then }) => `${this.of(when)}, ${this.of(then)}`);
     const last = this.of(otherwise);
     const all = `multiIf(${pairs.join(', ')}, ${last})`;
-    return type.kind === 'NULL' ? nullOf(type) : all;
+    return type.kind === 'NULL' && !canRaise(all) ? nullOf(type) : all;
   }
 
   #coalesce({ arguments: values, type }: Of<'coalesce'>): string {

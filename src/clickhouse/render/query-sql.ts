@@ -2,6 +2,7 @@ import { must } from '../../../engine/assert.ts';
 import { elementTypeOf, isElement, type SqlType } from '../../../engine/column/type.ts';
 import type { Column } from '../../../engine/plan/expression.ts';
 import type { LogicalPlan } from '../../../engine/plan/logical-plan.ts';
+import { intervalText } from './interval-sql.ts';
 import { PlanSql, type ScannedEvents } from './plan-sql.ts';
 import { orderText } from './sort-sql.ts';
 import { isScalar } from './sql-type.ts';
@@ -96,6 +97,10 @@ function shown(value: string, type: SqlType, parts: StatementParts): string {
         shown(`${record}.${index + 1}`, field.type, parts),
       );
       return `arrayMap(${record} -> tuple(${fields.join(', ')}), ${value})`;
+    }
+    case 'INTERVAL': {
+      const interval = parts.variable();
+      return `arrayMap(${interval} -> ${intervalText(interval, parts)}, ${value})`;
     }
     default:
       return isScalar(type) ? `toString(${value})` : value;

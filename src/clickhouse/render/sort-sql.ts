@@ -1,6 +1,7 @@
 import { isNumber, type SqlType, typeName } from '../../../engine/column/type.ts';
 import type { Span } from '../../../engine/query-error.ts';
 import { anyNumber } from './dynamic-sql.ts';
+import { intervalKey } from './interval-sql.ts';
 import { exactKeys } from './number-sql.ts';
 import { refuse } from './refusal.ts';
 import { isNull } from './sql-type.ts';
@@ -32,11 +33,12 @@ export function sortKeysOf(value: string, type: SqlType, span?: Span): readonly 
       return [`if(${isNull(value, type)}, NULL, toUInt8(1))`, ...exactKeys(value)];
     case 'DYNAMIC':
       return dynamicKeys(value);
+    case 'INTERVAL':
+      return [intervalKey(value)];
     case 'ARRAY':
     case 'STRUCT':
       return [`if(empty(${value}), NULL, toUInt8(1))`, sortablePart(value, type, span)];
     case 'JSON':
-    case 'INTERVAL':
       return refuse(`an order of values of type ${typeName(type)}`, span);
     default:
       return [value];

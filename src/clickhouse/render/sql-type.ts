@@ -21,6 +21,7 @@ import type { StatementParts } from './statement-parts.ts';
  * | NUMBER                             | Tuple(Nullable(Int64), Nullable(Float64)), one is NULL   | both are NULL  |
  * | ARRAY                              | Array(Array(element)), the outer one of at most one item | the outer one is empty |
  * | STRUCT                             | Array(Tuple(fields)), of at most one item                | the array is empty     |
+ * | INTERVAL                           | Array(Tuple(Int64, Int64, Int64)): months, days and microseconds | the array is empty |
  */
 export function storedType(type: SqlType, span?: Span): string {
   switch (type.kind) {
@@ -48,7 +49,7 @@ export function storedType(type: SqlType, span?: Span): string {
       if (type.fields.length === 0) return refuse('a STRUCT without fields', span);
       return `Array(Tuple(${type.fields.map((field) => storedType(field.type, span)).join(', ')}))`;
     case 'INTERVAL':
-      return refuse('values of type INTERVAL', span);
+      return 'Array(Tuple(Int64, Int64, Int64))';
     default:
       return unreachable(type);
   }
@@ -56,7 +57,7 @@ export function storedType(type: SqlType, span?: Span): string {
 
 /** Whether ClickHouse's own NULL is the NULL of the type. */
 export function isScalar({ kind }: SqlType): boolean {
-  return kind !== 'NUMBER' && kind !== 'ARRAY' && kind !== 'STRUCT';
+  return kind !== 'NUMBER' && kind !== 'ARRAY' && kind !== 'STRUCT' && kind !== 'INTERVAL';
 }
 
 export function nullOf(type: SqlType, span?: Span): string {
@@ -85,7 +86,11 @@ export function literal(
   { parts, span }: { readonly parts: StatementParts; readonly span?: Span | undefined },
 ): string {
   if (value === null) return nullOf(type, span);
-  if (isNested(value) || isInterval(value)) return refuse('a constant of this type', span);
+  if (isInterval(value)) {
+    const amounts = [value.months, value.days, value.us].map(integer);
+    return `CAST([tuple(${amounts.join(', ')})], '${storedType(type, span)}')`;
+  }
+  if (isNested(value)) return refuse('a constant of this type', span);
   switch (type.kind) {
     case 'BOOL':
       return `toUInt8(${value === true ? 1 : 0})`;

@@ -40,11 +40,16 @@ export class StatementParts {
     return `{${name}:String}`;
   }
 
-  /** Computes `value` once, for a body that names it several times. The variable is bound by a lambda function. */
+  /**
+   * Computes `value` once, for a body that names it several times. The variable is bound by a lambda function. Out of
+   * this ClickHouse takes what does not need the variable, and computes it for all rows; a failure that some condition
+   * in the body guards must not be raised so, and needs the variable therefore.
+   */
   once(value: string, body: (name: string) => string): string {
     if (SIMPLE.test(value)) return body(value);
     const name = this.variable();
-    return `arrayMap(${name} -> ${body(name)}, [${value}])[1]`;
+    const text = body(name).replaceAll('throwIf(', `throwIf(ignore(${name}) + `);
+    return `arrayMap(${name} -> ${text}, [${value}])[1]`;
   }
 
   variable(): string {
@@ -104,13 +109,19 @@ export class StatementParts {
   }
 }
 
+/** A SELECT within an expression: it does not know the variables of the lambda functions around it. */
+export function withinExpression(select: string): string {
+  return select.replaceAll('throwIf(', 'throwIf (');
+}
+
 /** Whether an expression can raise a failure. */
 export function canRaise(sql: string): boolean {
-  return sql.includes('throwIf(');
+  return /throwIf ?\(/.test(sql);
 }
 
 /** The failure that a message of ClickHouse is about; `undefined` where it is about something else. */
 export function findFailure(message: string, failures: readonly Failure[]): Failure | undefined {
-  const index = new RegExp(`${FAILURE_MARK}(\\d+)`).exec(message)?.[1];
+  // Other messages hold the statement, and so all marks.
+  const index = new RegExp(`DB::Exception: ${FAILURE_MARK}(\\d+)`).exec(message)?.[1];
   return index === undefined ? undefined : failures[Number(index)];
 }

@@ -6,7 +6,7 @@ import { functionSql } from './functions/registry.ts';
 import type { RelationSql } from './relation-sql.ts';
 import { orderText } from './sort-sql.ts';
 import { isScalar, nullOf, storedType } from './sql-type.ts';
-import type { StatementParts } from './statement-parts.ts';
+import { type StatementParts, withinExpression } from './statement-parts.ts';
 
 type Sought = { readonly sql: string; readonly type: SqlType };
 
@@ -27,7 +27,8 @@ export function subquerySql(
   relation: RelationSql,
   { input, parts }: Context,
 ): string {
-  const { sql, columns, order } = relation;
+  const { columns, order } = relation;
+  const sql = withinExpression(relation.sql);
   if (form === 'exists')
     return `(SELECT toUInt8(count() > 0) FROM (SELECT 1 FROM (${sql}) LIMIT 1))`;
   const column = must(value, 'a subquery of this form has a value');

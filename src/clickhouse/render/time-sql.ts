@@ -106,6 +106,60 @@ export function datetimeText(us: string, parts: StatementParts): string {
   });
 }
 
+/** Digits with zeros before them; ClickHouse would cut longer ones. */
 export function padded(value: string, width: number): string {
+  if (width === 1) return `toString(${value})`;
   return `leftPad(toString(${value}), ${width}, '0')`;
+}
+
+/** The days 0001-01-01 and 9999-12-31. */
+export const DAY_MIN = '-719162';
+export const DAY_MAX = '2932896';
+
+/** `month` from 1. */
+export function daysInMonth(year: string, month: string): string {
+  const length = `[31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][toInt64(${month})]`;
+  return `toInt64(if(${month} = 2 AND ${isLeapYear(year)}, 29, ${length}))`;
+}
+
+export function isLeapYear(year: string): string {
+  return `(${year} % 4 = 0 AND (${year} % 100 != 0 OR ${year} % 400 = 0))`;
+}
+
+/** The day number of 1 January. */
+export function startOfYear(year: string, parts: StatementParts): string {
+  return dayNumber({ year, month: '1', day: '1' }, parts);
+}
+
+/** ISO 8601: a week belongs to the year of its Thursday. */
+export function isoThursday(dayNumber: string): string {
+  return `(${dayNumber} - ${modulo(`${dayNumber} + 3`, 7)} + 3)`;
+}
+
+export function isoYearOf(dayNumber: string, parts: StatementParts): string {
+  return parts.once(dayNumber, (day) => civilDate(isoThursday(day), parts, ({ year }) => year));
+}
+
+/** The Monday of the week that 4 January lies in. */
+export function startOfIsoYear(year: string, parts: StatementParts): string {
+  return parts.once(`${startOfYear(year, parts)} + 3`, (fourth) => {
+    return `(${fourth} - ${modulo(`${fourth} + 3`, 7)})`;
+  });
+}
+
+/** A day so many months later, or the last of a month that has no such day; NULL beyond the years 0001 to 9999. */
+export function addMonths(day: string, months: string, parts: StatementParts): string {
+  return civilDate(day, parts, (date) =>
+    parts.once(`toInt128(${date.year}) * 12 + ${date.month} - 1 + ${months}`, (index) =>
+      parts.once(`toInt64(if(${index} BETWEEN 12 AND 119999, ${index}, 12))`, (known) =>
+        parts.once(`intDiv(${known}, 12)`, (year) =>
+          parts.once(`${known} % 12 + 1`, (month) => {
+            const last = `least(${date.day}, ${daysInMonth(year, month)})`;
+            const shifted = dayNumber({ year, month, day: last }, parts);
+            return `if(${index} BETWEEN 12 AND 119999, ${shifted}, NULL)`;
+          }),
+        ),
+      ),
+    ),
+  );
 }

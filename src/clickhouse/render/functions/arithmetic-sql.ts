@@ -2,6 +2,7 @@ import type { SqlType } from '../../../../engine/column/type.ts';
 import { asFloat, asNumber, numberOfFloat, numberOfInteger } from '../number-sql.ts';
 import { isNull, nullOf, storedType } from '../sql-type.ts';
 import { type CallSql, checked, type FunctionSql, refuseTypes } from './function-sql.ts';
+import { negatedInterval, timeArithmetic } from './interval-functions-sql.ts';
 
 export const arithmeticSql: Readonly<Record<string, FunctionSql>> = {
   '+': binary('+'),
@@ -21,11 +22,6 @@ export const arithmeticSql: Readonly<Record<string, FunctionSql>> = {
   sqrt: squareRoot,
   is_nan: ({ arguments: [value] }) => `isNaN(${value})`,
   is_inf: ({ arguments: [value] }) => `isInfinite(${value})`,
-  '&': bitwise('bitAnd'),
-  '|': bitwise('bitOr'),
-  '^': bitwise('bitXor'),
-  round: roundHalfAway,
-  trunc: (call) => wholeOf(call, 'trunc'),
   ceil: (call) => wholeOf(call, 'ceil'),
   ceiling: (call) => wholeOf(call, 'ceil'),
   floor: (call) => wholeOf(call, 'floor'),
@@ -41,7 +37,7 @@ function binary(operator: Operator): FunctionSql {
   return (call) => {
     const [left, right] = call.arguments as [string, string];
     const [leftType, rightType] = call.types as [SqlType, SqlType];
-    if (!call.types.every(({ kind }) => NUMERIC.has(kind))) return refuseTypes(call);
+    if (!call.types.every(({ kind }) => NUMERIC.has(kind))) return timeArithmetic(operator, call);
     switch (call.type.kind) {
       case 'INT64':
         return integers(operator, left, right, call);
@@ -109,7 +105,7 @@ function numbers(operator: Operator, left: string, right: string, call: CallSql)
 
 function divide(call: CallSql): string {
   const [leftType, rightType] = call.types as [SqlType, SqlType];
-  if (!call.types.every(({ kind }) => NUMERIC.has(kind))) return refuseTypes(call);
+  if (!call.types.every(({ kind }) => NUMERIC.has(kind))) return timeArithmetic('/', call);
   const { parts } = call;
   const [left, right] = call.arguments as [string, string];
   return parts.once(asFloat(left, leftType, parts), (one) =>
@@ -156,6 +152,7 @@ function wholeUnary(value: string, apply: (value: string) => string, call: CallS
 }
 
 function negate(call: CallSql): string {
+  if (call.type.kind === 'INTERVAL') return negatedInterval(call);
   return unary((value) => `(-${value})`)(call);
 }
 
@@ -192,26 +189,9 @@ function wholeOf(call: CallSql, name: string): string {
   return `${name}(${asFloat(call.arguments[0]!, type, call.parts)})`;
 }
 
-/** To whole numbers only: halves of decimals are judged by all digits of the double. */
-function roundHalfAway(call: CallSql): string {
-  if (call.arguments.length !== 1) return refuseTypes(call);
-  const [type] = call.types as [SqlType];
-  return call.parts.once(asFloat(call.arguments[0]!, type, call.parts), (value) => {
-    const whole = `trunc(${value})`;
-    return `if(abs(${value} - ${whole}) >= 0.5, ${whole} + sign(${value}), ${whole})`;
-  });
-}
-
 function squareRoot(call: CallSql): string {
   const [type] = call.types as [SqlType];
   return call.parts.once(asFloat(call.arguments[0]!, type, call.parts), (value) =>
     checked(call, `sqrt(${value})`, `${value} < 0`, 'SQRT of a negative number'),
   );
-}
-
-function bitwise(name: string): FunctionSql {
-  return (call) => {
-    if (!call.types.every(({ kind }) => kind === 'INT64')) return refuseTypes(call);
-    return `toInt64(${name}(${call.arguments.join(', ')}))`;
-  };
 }

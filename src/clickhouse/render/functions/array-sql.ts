@@ -1,7 +1,9 @@
 import { arrayOf, elementTypeOf, type SqlType } from '../../../../engine/column/type.ts';
+import { MADE_TEXT_LENGTH_MAX } from '../../../../engine/limits.ts';
 import { dynamicList } from '../dynamic-sql.ts';
 import { isScalar, nullOf, storedType } from '../sql-type.ts';
-import { type CallSql, checked, type FunctionSql, refuseTypes } from './function-sql.ts';
+import { checkedSize, lengthOf } from './fill-sql.ts';
+import { type CallSql, checked, type FunctionSql, refuseTypes, strict } from './function-sql.ts';
 
 export const arraySql: Readonly<Record<string, FunctionSql>> = {
   array_length: (call) =>
@@ -14,6 +16,11 @@ export const arraySql: Readonly<Record<string, FunctionSql>> = {
   array_ordinal: element({ base: 1, isSafe: false }),
   array_safe_ordinal: element({ base: 1, isSafe: true }),
   in_array: isInArray,
+  array_first: endElement(1),
+  array_last: endElement(-1),
+  array_slice: slice,
+  array_includes: includes,
+  array_to_string: joinTexts,
   array_concat: concatArrays,
   array_reverse: (call) => {
     const list = call.parts.variable();
@@ -70,7 +77,72 @@ function isInArray(call: CallSql): string {
   );
 }
 
-function concatArrays(call: CallSql): string {
+/** The first or last one; an error of an empty array. */
+function endElement(position: 1 | -1): FunctionSql {
+  return (call) => {
+    const { parts, type } = call;
+    return parts.once(listOf(call, 0), (list) => {
+      const isBad = `NOT empty(${list}) AND empty(${list}[1])`;
+      const message = `${call.name.toUpperCase()} takes an array with elements`;
+      const found = `${list}[1][${position}]`;
+      const value = isScalar(type) ? `if(empty(${list}), NULL, ${found})` : found;
+      return checked(call, value, isBad, message);
+    });
+  };
+}
+
+/** From one position to another, both inclusive, from 0 or, if negative, from the end. */
+function slice(call: CallSql): string {
+  const { parts } = call;
+  const [, start, end] = call.arguments as [string, string, string];
+  return parts.once(listOf(call, 0), (list) =>
+    parts.once(start, (from) =>
+      parts.once(end, (to) => {
+        const size = `toInt64(length(${list}[1]))`;
+        const [first, last] = [from, to].map(
+          (place) => `if(${place} < 0, ${size} + ${place}, ${place})`,
+        );
+        const begin = `greatest(${first}, toInt64(0))`;
+        const count = `greatest(least(${last}, ${size} - 1) - ${begin} + 1, toInt64(0))`;
+        const isMissing = `empty(${list}) OR isNull(${from}) OR isNull(${to})`;
+        const part = `arraySlice(${list}[1], assumeNotNull(${begin}) + 1, assumeNotNull(${count}))`;
+        return `CAST(if(${isMissing}, [], [${part}]), '${storedType(call.type)}')`;
+      }),
+    ),
+  );
+}
+
+/** NULL elements equal nothing. */
+function includes(call: CallSql): string {
+  const [list, type] = call.types as [SqlType, SqlType];
+  const isPlain = isScalar(type) && type.kind !== 'FLOAT64' && type.kind !== 'JSON';
+  if (list.kind === 'NULL') return nullOf(call.type);
+  if (list.kind !== 'ARRAY' || !isPlain || list.element.kind !== type.kind)
+    return refuseTypes(call);
+  return strict(call, (elements, wanted) => `has(${elements}, ${wanted})`);
+}
+
+/** NULLs are left out, or written as the third argument says. */
+function joinTexts(call: CallSql): string {
+  const { parts, types } = call;
+  const each = parts.variable();
+  const ofText = { ...call, types: types.slice(1) };
+  return strict(call, (list, separator, nullText) => {
+    const known = `arrayMap(${each} -> assumeNotNull(${each}), arrayFilter(${each} -> isNotNull(${each}), ${list}))`;
+    const texts =
+      nullText === undefined ? known : `arrayMap(${each} -> ifNull(${each}, ${nullText}), ${list})`;
+    // ClickHouse itself takes a constant between them only.
+    const joined = `substring(arrayStringConcat(arrayMap(${each} -> concat(${separator}, ${each}), ${texts})), length(${separator}) + 1)`;
+    return parts.once(joined, (text) => {
+      const given = `arraySum(arrayMap(${each} -> ${lengthOf(ofText, each)}, ${known}))`;
+      const growth = `if(length(${text}) > ${MADE_TEXT_LENGTH_MAX}, toInt64(${lengthOf(ofText, text)}) - toInt64(${given}), 0)`;
+      return checkedSize(call, text, growth);
+    });
+  });
+}
+
+/** Arrays to one; NULL where one is. */
+export function concatArrays(call: CallSql): string {
   const { parts, type } = call;
   if (!call.types.every(({ kind }) => kind === 'ARRAY')) return refuseTypes(call);
   const lists = call.arguments;

@@ -1,4 +1,5 @@
 import type { SqlType } from '../../../../engine/column/type.ts';
+import { intervalKey } from '../interval-sql.ts';
 import { type Comparison, compareNumbers } from '../number-sql.ts';
 import { isNull, isScalar, nullOf } from '../sql-type.ts';
 import type { StatementParts } from '../statement-parts.ts';
@@ -45,6 +46,10 @@ function compare(operator: Comparison, { left, right }: Pair, call: CallSql): st
       { sql: right, type: rightType },
     ] as const;
     return compareNumbers(operator, ...operands, call.parts);
+  }
+  if (types.every(({ kind }) => kind === 'INTERVAL')) {
+    const [one, other] = [left, right].map((value) => call.parts.once(value, intervalKey));
+    return `(${one} ${operator} ${other})`;
   }
   const areDynamic = types.every(({ kind }) => kind === 'DYNAMIC');
   const isEquality = operator === '=' || operator === '!=';
@@ -97,7 +102,8 @@ function extreme(operator: '<' | '>'): FunctionSql {
   return (call) => {
     const [first, ...rest] = call.arguments as [string, ...string[]];
     const kind = call.types[0]!.kind;
-    if (!call.types.every((type) => isComparable(type) && type.kind === kind))
+    const isOrdered = (type: SqlType) => isComparable(type) || type.kind === 'INTERVAL';
+    if (!call.types.every((type) => isOrdered(type) && type.kind === kind))
       return refuseTypes(call);
     if (kind === 'DYNAMIC') return refuseTypes(call);
     return rest.reduce((best, value) => better({ best, value, operator, kind }, call.parts), first);
@@ -115,6 +121,10 @@ function better(
 ): string {
   return parts.once(of.best, (best) =>
     parts.once(of.value, (value) => {
+      if (of.kind === 'INTERVAL') {
+        const isBetter = `${intervalKey(value)} ${of.operator} ${intervalKey(best)}`;
+        return `multiIf(empty(${best}) OR empty(${value}), [], ifNull(${isBetter}, 0), ${value}, ${best})`;
+      }
       const tests =
         of.kind === 'FLOAT64' ? `isNaN(${best}), ${best}, isNaN(${value}), ${value}, ` : '';
       const isMissing = `isNull(${best}) OR isNull(${value})`;

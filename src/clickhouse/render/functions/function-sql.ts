@@ -1,9 +1,9 @@
 import type { SqlType } from '../../../../engine/column/type.ts';
 import type { SqlValue } from '../../../../engine/column/value.ts';
 import type { Expression } from '../../../../engine/plan/expression.ts';
-import type { Span } from '../../../../engine/query-error.ts';
-import { refuse } from '../refusal.ts';
-import { nullOf } from '../sql-type.ts';
+import { QueryError, type QueryErrorCode, type Span } from '../../../../engine/query-error.ts';
+import { refuse, UNSUPPORTED } from '../refusal.ts';
+import { isNull, isScalar, nullOf } from '../sql-type.ts';
 import type { StatementParts } from '../statement-parts.ts';
 
 /** A call of a scalar function whose arguments are rendered. */
@@ -23,11 +23,60 @@ export type CallSql = {
 export type FunctionSql = (call: CallSql) => string;
 
 /** The value, where a condition is false; else an error, or NULL where the call is safe. */
-export function checked(call: CallSql, value: string, isBad: string, message: string): string {
+export function checked(
+  call: CallSql,
+  value: string,
+  isBad: string,
+  message: string,
+  code: QueryErrorCode = 'query_failed',
+): string {
   const { parts, span, type } = call;
   if (call.isSafe) return `if(ifNull(${isBad}, 0), ${nullOf(type)}, ${value})`;
-  const raised = parts.raise(isBad, { code: 'query_failed', message, span });
+  const raised = parts.raise(isBad, { code, message, span });
   return `if(${raised} = 0, ${value}, ${nullOf(type)})`;
+}
+
+/** The value, where a condition is false; else a refusal, also where the call is safe. */
+export function certain(call: CallSql, value: string, isUncertain: string, what: string): string {
+  const message = `${UNSUPPORTED} ${what}`;
+  return checked({ ...call, isSafe: false }, value, isUncertain, message);
+}
+
+/**
+ * A value of arguments none of which is NULL; NULL where one is. `body` gets names that cost nothing to be written
+ * twice: of a scalar it is no Nullable, of an ARRAY or INTERVAL it is what the outer array holds.
+ */
+export function strict(call: CallSql, body: (...values: readonly string[]) => string): string {
+  const { parts, types, type } = call;
+  const bind = (names: readonly string[]): string => {
+    const next = call.arguments[names.length];
+    if (next !== undefined) return parts.once(next, (name) => bind([...names, name]));
+    const isMissing = names.map((name, index) => isNull(name, types[index]!)).join(' OR ');
+    const value = body(...names.map((name, index) => presentValue(name, types[index]!)));
+    return isMissing === '' ? value : `if(${isMissing}, ${nullOf(type)}, ${value})`;
+  };
+  return bind([]);
+}
+
+function presentValue(name: string, type: SqlType): string {
+  if (isScalar(type)) return `assumeNotNull(${name})`;
+  return type.kind === 'NUMBER' ? name : `${name}[1]`;
+}
+
+/** A call that fails for each row without NULLs, by what its constants are. */
+export function failing(call: CallSql, { code, message }: QueryError): string {
+  const none = `materialize(${nullOf(call.type)})`;
+  return strict(call, () => checked(call, none, '1', message, code));
+}
+
+/** What reads a constant, or how it failed. */
+export function orFailure<T>(read: () => T): T | QueryError {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof QueryError) return error;
+    throw error;
+  }
 }
 
 /** The value of an argument that is a constant of the text; others are refused. */

@@ -1,37 +1,31 @@
 import type { SqlValue } from '../../../../engine/column/value.ts';
 import { compileLike } from '../../../../engine/function/text/like.ts';
 import { QueryError } from '../../../../engine/query-error.ts';
-import { refuse } from '../refusal.ts';
-import { nullOf } from '../sql-type.ts';
-import type { CallSql } from './function-sql.ts';
+import { literal, nullOf } from '../sql-type.ts';
+import { type CallSql, failing, orFailure } from './function-sql.ts';
+import { latin1 } from './latin-1-sql.ts';
 
-/** LIKE with a constant pattern. */
+/** LIKE with a constant pattern; of BYTES with one of bytes. */
 export function likeSql(call: CallSql, pattern: SqlValue): string {
-  const { parts, span, type } = call;
+  const { parts, span, types } = call;
   const value = call.arguments[0]!;
-  if (call.types[0]!.kind !== 'STRING') return refuse('LIKE of BYTES', span);
-  if (pattern === null) return nullOf(type);
-  const { kind, text } = compile(String(pattern), call);
-  switch (kind) {
+  if (pattern === null) return nullOf(call.type);
+  const compiled = orFailure(() => compileLike(String(pattern)));
+  if (compiled instanceof QueryError) return failing(call, compiled);
+  const text = literal(compiled.text, types[0]!, { parts, span });
+  switch (compiled.kind) {
     case 'equals':
-      return `(${value} = ${parts.text(text, span)})`;
+      return `(${value} = ${text})`;
     case 'prefix':
-      return `startsWith(${value}, ${parts.text(text, span)})`;
+      return `startsWith(${value}, ${text})`;
     case 'suffix':
-      return `endsWith(${value}, ${parts.text(text, span)})`;
+      return `endsWith(${value}, ${text})`;
     case 'contains':
-      return `(position(${value}, ${parts.text(text, span)}) > 0)`;
-    default:
-      return `match(${value}, ${parts.text(expressionOf(String(pattern)), span)})`;
-  }
-}
-
-function compile(pattern: string, { span }: CallSql): ReturnType<typeof compileLike> {
-  try {
-    return compileLike(pattern);
-  } catch (error) {
-    if (error instanceof QueryError) return refuse(`this pattern: ${error.message}`, span);
-    throw error;
+      return `(position(${value}, ${text}) > 0)`;
+    default: {
+      const isOfBytes = types[0]!.kind === 'BYTES';
+      return `match(${isOfBytes ? latin1(value) : value}, ${parts.text(expressionOf(String(pattern)), span)})`;
+    }
   }
 }
 

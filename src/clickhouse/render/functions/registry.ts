@@ -2,12 +2,28 @@ import { SAFE_PREFIX } from '../../../../engine/function/registry.ts';
 import { refuse } from '../refusal.ts';
 import { arithmeticSql } from './arithmetic-sql.ts';
 import { arraySql } from './array-sql.ts';
+import { bitSql } from './bit-sql.ts';
+import { byteSql } from './byte-sql.ts';
+import { codePointSql } from './code-point-sql.ts';
 import { comparisonSql } from './comparison-sql.ts';
+import { errorSql } from './error-sql.ts';
+import { fillSql } from './fill-sql.ts';
+import { formatSql } from './format-sql.ts';
 import type { CallSql, FunctionSql } from './function-sql.ts';
+import { intervalSql } from './interval-functions-sql.ts';
+import { jsonKindSql } from './json-kind-sql.ts';
 import { jsonSql } from './json-sql.ts';
+import { letterSql } from './letter-sql.ts';
+import { mathSql } from './math-sql.ts';
+import { netSql } from './net-sql.ts';
 import { regexSql } from './regex-sql.ts';
+import { roundingSql } from './rounding-sql.ts';
+import { seriesSql } from './series-sql.ts';
 import { textSql } from './text-sql.ts';
-import { timeSql } from './time-functions-sql.ts';
+import { timeConversionSql } from './time-conversion-sql.ts';
+import { timeFormatSql } from './time-format-sql.ts';
+import { timeParseSql } from './time-parse-sql.ts';
+import { timeShiftSql } from './time-shift-sql.ts';
 
 /** The functions that ClickHouse computes exactly, by their names in the registry of the engine. */
 const FUNCTIONS: ReadonlyMap<string, FunctionSql> = new Map(
@@ -16,7 +32,23 @@ const FUNCTIONS: ReadonlyMap<string, FunctionSql> = new Map(
     ...arithmeticSql,
     ...textSql,
     ...regexSql,
-    ...timeSql,
+    ...timeShiftSql,
+    ...timeConversionSql,
+    ...timeFormatSql,
+    ...timeParseSql,
+    ...intervalSql,
+    ...seriesSql,
+    ...roundingSql,
+    ...mathSql,
+    ...bitSql,
+    ...byteSql,
+    ...codePointSql,
+    ...fillSql,
+    ...letterSql,
+    ...jsonKindSql,
+    ...netSql,
+    ...formatSql,
+    ...errorSql,
     ...arraySql,
     ...jsonSql,
   }),

@@ -1,10 +1,15 @@
-import { nullOf, storedType } from '../sql-type.ts';
+import type { SqlType } from '../../../../engine/column/type.ts';
+import { literal, nullOf, storedType } from '../sql-type.ts';
+import { concatArrays } from './array-sql.ts';
+import { charactersOf } from './code-point-sql.ts';
+import { checkedSize, growthOf } from './fill-sql.ts';
 import {
   type CallSql,
   checked,
   constantOf,
   type FunctionSql,
   refuseTypes,
+  strict,
 } from './function-sql.ts';
 
 /** White space as Unicode has it. */
@@ -13,8 +18,8 @@ const SPACES =
 
 /** Functions of STRINGs, in characters, and of BYTES, in bytes. */
 export const textSql: Readonly<Record<string, FunctionSql>> = {
-  '||': ofTexts(({ arguments: values }) => `concat(${values.join(', ')})`),
-  concat: ofTexts(({ arguments: values }) => `concat(${values.join(', ')})`),
+  '||': (call) => (call.type.kind === 'ARRAY' ? concatArrays(call) : joined(call)),
+  concat: joined,
   length: ofTexts(sizeOf),
   char_length: ofTexts(sizeOf),
   character_length: ofTexts(sizeOf),
@@ -41,6 +46,11 @@ export const textSql: Readonly<Record<string, FunctionSql>> = {
   rtrim: ofTexts(trimming({ start: false, end: true })),
 };
 
+function joined(call: CallSql): string {
+  // One text alone would be too few for ClickHouse.
+  return ofTexts(({ arguments: values }) => `concat(${[...values, "''"].join(', ')})`)(call);
+}
+
 function ofTexts(render: FunctionSql): FunctionSql {
   return (call) => {
     const kinds = new Set(call.types.map(({ kind }) => kind));
@@ -64,21 +74,23 @@ function split(call: CallSql): string {
   const { parts, type } = call;
   const separator = call.arguments.length === 1 ? ',' : constantOf(call, 1);
   if (separator === null) return nullOf(type);
-  if (separator === '' || call.types[0]!.kind === 'BYTES') return refuseTypes(call);
+  const { kind } = call.types[0]!;
   return parts.once(call.arguments[0]!, (text) => {
-    const pieces = `splitByString(${parts.text(String(separator))}, assumeNotNull(${text}))`;
+    const known = `assumeNotNull(${text})`;
+    const between = literal(separator, { kind } as SqlType, { parts, span: call.span });
+    const characters = `if(${known} = '', [''], ${charactersOf(known, kind, parts)})`;
+    const pieces = separator === '' ? characters : `splitByString(${between}, ${known})`;
     return `CAST(if(isNull(${text}), [], [${pieces}]), '${storedType(type)}')`;
   });
 }
 
 function replaceAll(call: CallSql): string {
-  const [text, from, to] = call.arguments as [string, string, string];
-  return call.parts.once(text, (whole) =>
-    call.parts.once(from, (sought) => {
-      const replaced = `replaceAll(${whole}, if(${sought} = '', 'x', ${sought}), ${to})`;
-      return `if(${sought} = '' AND isNotNull(${to}), ${whole}, ${replaced})`;
-    }),
-  );
+  return strict(call, (whole, sought, to) => {
+    const replaced = `replaceAll(${whole}, if(${sought} = '', 'x', ${sought}), ${to})`;
+    return call.parts.once(`if(${sought} = '', ${whole}, ${replaced})`, (text) =>
+      checkedSize(call, text, growthOf(call, text, whole!)),
+    );
+  });
 }
 
 /** From 1, or from the end where negative; 0 counts as 1. Before the start of the text there is nothing. */
