@@ -67,7 +67,8 @@ function unavailable(cause: unknown): QueryError {
 export function toQueryError(error: unknown, failures: readonly Failure[]): unknown {
   // The client throws others for all that happens between it and the server.
   if (!(error instanceof ClickHouseError)) return unavailable(error);
-  const failure = findFailure(error.message, failures);
+  // The client leaves out what ClickHouse begins its messages with.
+  const failure = findFailure(`DB::Exception: ${error.message}`, failures);
   if (failure !== undefined) {
     return new QueryError(failure.code, failure.message, failure.span, { cause: error });
   }
