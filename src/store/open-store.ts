@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { namesIn } from '../../ingest/disk/disk.ts';
 import { NodeDisk } from '../../ingest/disk/node-disk.ts';
-import { SHIPPED_FILE } from '../clickhouse/ship-checkpoint.ts';
+import { readShipped, ShipCheckpointError } from '../clickhouse/ship-checkpoint.ts';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { Settings } from '../settings.ts';
@@ -29,20 +29,41 @@ export async function openStore(options: {
   return openClickHouseBackend(options);
 }
 
-/** Either store would hide events of the other one, and the embedded store would take what was not sent from the log. */
+/**
+ * Either store would hide events of the other one, and the embedded store would take what was not sent from the log. While
+ * a folder is being moved, the embedded store may go on with it: the move finds what it has sent.
+ */
 async function checkFolder({ dataDir, store }: Settings): Promise<void> {
   const disk = new NodeDisk();
-  const isShipped = (await namesIn(disk, dataDir))?.includes(SHIPPED_FILE) === true;
-  if (store === 'embedded' && isShipped) {
+  const move = await findMove(disk, dataDir);
+  if (store === 'embedded') {
+    if (move !== 'ended') return;
     throw new StartError(
       'DATA_DIR belongs to a service with STORE=clickhouse: it may hold events that ClickHouse does not have. Start with STORE=clickhouse, or with another DATA_DIR',
     );
   }
-  if (store === 'embedded' || isShipped) return;
+  if (move === 'ended') return;
+  if (move === 'begun') {
+    throw new StartError(
+      'weir ship has begun to send the events of DATA_DIR to ClickHouse and has not ended: run it again until it ends, or start with STORE=embedded',
+    );
+  }
   const segments = (await namesIn(disk, join(dataDir, 'segments'))) ?? [];
   if (segments.length > 0) {
     throw new StartError(
-      'DATA_DIR holds events of the embedded store, which STORE=clickhouse would not show. Start with STORE=embedded, or with another DATA_DIR',
+      'DATA_DIR holds events of the embedded store, which STORE=clickhouse would not show. Send them with weir ship, or start with STORE=embedded, or with another DATA_DIR',
     );
+  }
+}
+
+/** Whether the events of a folder were sent to ClickHouse; `undefined` if none ever was. */
+async function findMove(disk: NodeDisk, dataDir: string): Promise<'begun' | 'ended' | undefined> {
+  try {
+    const shipped = await readShipped(disk, dataDir);
+    if (shipped === undefined) return undefined;
+    return shipped.move !== undefined && shipped.move.before === undefined ? 'begun' : 'ended';
+  } catch (error) {
+    if (error instanceof ShipCheckpointError) throw new StartError(error.message, error);
+    throw error;
   }
 }

@@ -17,7 +17,11 @@ import {
   ShipCheckpointError,
 } from '../../src/clickhouse/ship-checkpoint.ts';
 import { Shipper } from '../../src/clickhouse/shipper.ts';
+import { createClock } from '../../src/clock.ts';
 import { Random } from '../../src/demo/traffic/random.ts';
+import { parseSettings } from '../../src/settings.ts';
+import type { Backend } from '../../src/store/backend.ts';
+import { openStore } from '../../src/store/open-store.ts';
 import { type Ended, runWeir } from '../support/command-under-test.ts';
 import { forkProgram } from '../support/program-words.ts';
 import { smallBatch } from '../support/small-batch.ts';
@@ -26,6 +30,7 @@ import { connectionTo, DATABASE, makeDatabase } from './events-database.ts';
 import { FaultyProxy } from './faulty-proxy.ts';
 import { GrownFolder, NOW_US } from './grown-folder.ts';
 import { HttpDoor } from './http-door.ts';
+import { ServiceOnClickHouse } from './service-on-clickhouse.ts';
 
 const POSTS = 40;
 
@@ -98,11 +103,14 @@ suite('a folder is moved', { skip: missingChdb() }, () => {
     return rows.map((row) => row);
   }
 
-  function expectMoved(folder: GrownFolder): void {
-    const wanted = folder.expected().map(([source, id, project, isMixed, message, body]) => {
+  function wantedOf(folder: GrownFolder): readonly (readonly unknown[])[] {
+    return folder.expected().map(([source, id, project, isMixed, message, body]) => {
       return [source, id, hexOf(project), isMixed, message === null ? null : hexOf(message), body];
     });
-    assert.deepEqual(found(), wanted);
+  }
+
+  function expectMoved(folder: GrownFolder): void {
+    assert.deepEqual(found(), wantedOf(folder));
     const unreadable = chdb.rows(`SELECT id FROM ${DATABASE}.events WHERE NOT is_readable`);
     assert.deepEqual(unreadable, []);
   }
@@ -397,6 +405,44 @@ suite('a folder is moved', { skip: missingChdb() }, () => {
       chdb.rows(`SELECT name FROM system.tables WHERE database = '${DATABASE}'`),
       [],
     );
+    await folder.remove();
+  });
+
+  test('between two runs the embedded store may go on, and ClickHouse only afterwards', async () => {
+    const folder = await grown();
+    await killed(folder, 'insert 2');
+    const started = (store: 'embedded' | 'clickhouse', dataDir: string): Promise<Backend> => {
+      const settings = parseSettings({ ...environment(), DATA_DIR: dataDir, STORE: store });
+      const clock = createClock({ wallMs: () => NOW_US / 1000, monotonicMs: () => 0 });
+      return openStore({ settings, clock, log: () => {} });
+    };
+    const during = await folder.storePath();
+    await assert.rejects(started('clickhouse', during), /run it again until it ends/);
+    await (await started('embedded', during)).close(NOW_US);
+    assert.equal((await ship(folder.path)).status, 0);
+    const after = await folder.storePath();
+    await assert.rejects(started('embedded', after), /belongs to a service with STORE=clickhouse/);
+    await (await started('clickhouse', after)).close(NOW_US);
+    await folder.remove();
+  });
+
+  test('a service with STORE=clickhouse goes on with a moved folder', async () => {
+    const folder = await grown();
+    assert.equal((await ship(folder.path)).status, 0);
+    const { path } = folder;
+    const service = await ServiceOnClickHouse.start({ url: door.url, folder: path });
+    await service.post('postgres.logs', [{ id: 'later', project: 'p', event_message: 'new' }]);
+    await service.shipped();
+    await service.stop();
+    const rows = found();
+    const isLater = ([, id]: readonly unknown[]): boolean => id === 'later';
+    assert.equal(rows.filter(isLater).length, 1);
+    assert.deepEqual(
+      rows.filter((row) => !isLater(row)),
+      wantedOf(folder),
+    );
+    const verified = await verify(path);
+    assert.deepEqual([verified.status, verified.err], [0, '']);
     await folder.remove();
   });
 

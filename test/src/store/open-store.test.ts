@@ -3,6 +3,8 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { NodeDisk } from '../../../ingest/disk/node-disk.ts';
+import { ShipCheckpoint } from '../../../src/clickhouse/ship-checkpoint.ts';
 import type { Clock } from '../../../src/clock.ts';
 import { parseSettings } from '../../../src/settings.ts';
 import { StartError } from '../../../src/start-error.ts';
@@ -41,11 +43,30 @@ test('a folder with segments is not for ClickHouse, and one that was sent is for
   await open('embedded', 'embedded');
 
   await mkdir(join(folder, 'sent'));
-  await writeFile(join(folder, 'sent', 'shipped'), '');
+  await makeCheckpoint('sent');
   await assert.rejects(open('sent', 'embedded'), StartError);
   await open('sent', 'clickhouse');
 
   // Whose segments were sent, too.
-  await writeFile(join(folder, 'embedded', 'shipped'), '');
+  await makeCheckpoint('embedded');
   await open('embedded', 'clickhouse');
 });
+
+test('a folder that weir ship has begun to send is for the embedded store, and one with a damaged checkpoint for none', async () => {
+  await mkdir(join(folder, 'begun'));
+  await makeCheckpoint('begun', true);
+  await open('begun', 'embedded');
+  await assert.rejects(open('begun', 'clickhouse'), /run it again until it ends/);
+
+  await mkdir(join(folder, 'damaged'));
+  for (const name of ['shipped', 'shipped.copy'])
+    await writeFile(join(folder, 'damaged', name), '');
+  for (const store of ['embedded', 'clickhouse']) {
+    await assert.rejects(open('damaged', store), StartError);
+  }
+});
+
+async function makeCheckpoint(name: string, forMove = false): Promise<void> {
+  const options = { folder: join(folder, name), firstSequence: 1, nextSequence: 1, forMove };
+  await ShipCheckpoint.open({ disk: new NodeDisk(), ...options });
+}
