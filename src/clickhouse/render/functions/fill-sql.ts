@@ -47,13 +47,13 @@ function padding(join: (text: string, fill: string) => string): FunctionSql {
     const [count, cut] = isOfBytes ? ['length', 'substring'] : ['lengthUTF8', 'substringUTF8'];
     const name = call.name.toUpperCase();
     return strict(call, (text, length, pattern = "' '") =>
-      parts.once(`${length} - toInt64(${count}(${text}))`, (missing) => {
+      parts.once(`greatest(${length}, 0) - toInt64(${count}(${text}))`, (missing) => {
         const times = `intDiv(${missing}, greatest(toInt64(${count}(${pattern})), 1)) + 1`;
         const fill = parts.once(
           times,
           (number) => `${cut}(${repeated(pattern, number)}, 1, ${missing})`,
         );
-        const value = `if(${missing} <= 0, ${cut}(${text}, 1, ${length}), ${join(text!, fill)})`;
+        const value = `if(${missing} <= 0, ${cut}(${text}, 1, greatest(${length}, 0)), ${join(text!, fill)})`;
         const filled = checked(
           call,
           value,
