@@ -11,7 +11,7 @@ export type Outcome =
   | { readonly kind: 'differs'; readonly reason: string };
 
 /** Whether two answers are the same. */
-type AreSame = (one: StoreAnswer, other: StoreAnswer) => boolean;
+export type AreSame = (one: StoreAnswer, other: StoreAnswer) => boolean;
 
 /** Compares what ClickHouse makes of a plan with the answer of the embedded engine. */
 export function outcomeOf(
@@ -36,7 +36,7 @@ export function outcomeOf(
 }
 
 /** Messages may differ, for ClickHouse does not tell the values. */
-function areEqual(one: StoreAnswer, other: StoreAnswer): boolean {
+export function areEqual(one: StoreAnswer, other: StoreAnswer): boolean {
   if ('error' in one || 'error' in other) {
     return 'error' in one && 'error' in other && one.error === other.error;
   }

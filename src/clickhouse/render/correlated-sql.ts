@@ -151,50 +151,46 @@ function correlatedAnswer(
   rows: string,
   { parts, plans }: RenderContext,
 ): JoinedAnswer {
-  const ordinal = parts.variable();
+  const [ordinal, text] = [parts.variable(), parts.variable()];
   const own = captures.map(([id, name]) => ({ id, name, sql: parts.variable() }));
-  const items = [`${key} AS ${ordinal}`, ...own.map(({ name, sql }) => `any(${name}) AS ${sql}`)];
-  const outer = parts.shared(`SELECT ${items.join(', ')} FROM ${rows} GROUP BY ${key}`);
+  const items = [`${key} AS ${text}`, ...own.map(({ name, sql }) => `any(${name}) AS ${sql}`)];
+  const distinct = `SELECT ${items.join(', ')} FROM ${rows} GROUP BY ${key}`;
+  const number = `toNullable(toInt64(row_number() OVER (ORDER BY ${text})))`;
+  const outer = parts.shared(`SELECT *, ${number} AS ${ordinal} FROM (${distinct})`);
   const isWanted = () => `(SELECT count() > 0 FROM ${outer})`;
   const inner = parts.guarded(isWanted, () => {
     const names = new Map(own.map(({ id, sql }) => [id, sql]));
     return plans.within({ name: outer, ordinal, captures: names }).of(subquery.plan);
   });
-  const { select, answer } = answersByOrdinal(subquery, inner, parts);
+  const { sql, answer, ordinalOfAnswer } = answersByOrdinal(subquery, inner, parts);
+  const known = `SELECT ${text} AS ${text}k, ${ordinal} AS ${ordinal}k FROM ${outer}`;
+  const byOrdinal = `SELECT * FROM (${known}) AS k LEFT JOIN (${sql}) AS a ON ${ordinal}k = ${ordinalOfAnswer}`;
   return {
     sql: answer,
-    join: ` LEFT JOIN (${select.sql}) AS ${select.name} ON ${key} = ${select.ordinal}`,
+    join: ` LEFT JOIN (${byOrdinal}) AS ${parts.variable()} ON ${key} = ${text}k`,
   };
 }
-
-type AnswersSelect = { readonly sql: string; readonly name: string; readonly ordinal: string };
 
 /** A row for each ordinal of which the subquery has rows, and the answer over its columns, which are defaults where there is none. */
 function answersByOrdinal(
   { form, type, value, ordinal, span }: Subquery,
   { sql, columns, order }: RelationSql,
   parts: StatementParts,
-): { readonly select: AnswersSelect; readonly answer: string } {
+): { readonly sql: string; readonly ordinalOfAnswer: string; readonly answer: string } {
   const own = must(columns.get(must(ordinal, 'a subquery with captures has ordinals').id)).sql;
   const name =
     value === undefined ? '' : must(columns.get(value.id), 'the plan gives the value').sql;
-  const [alias, ordinalName, one, other] = [
-    parts.variable(),
-    parts.variable(),
-    parts.variable(),
-    parts.variable(),
-  ];
-  const grouped = (items: readonly string[], rows = sql): AnswersSelect => ({
-    sql: `SELECT ${[`${own} AS ${ordinalName}`, ...items].join(', ')} FROM (${rows}) GROUP BY ${own}`,
-    name: alias,
-    ordinal: ordinalName,
+  const [ordinalOfAnswer, one, other] = [parts.variable(), parts.variable(), parts.variable()];
+  const grouped = (items: readonly string[], rows = sql) => ({
+    sql: `SELECT ${[`${own} AS ${ordinalOfAnswer}`, ...items].join(', ')} FROM (${rows}) GROUP BY ${own}`,
+    ordinalOfAnswer,
   });
   switch (form) {
     case 'exists':
-      return { select: grouped([]), answer: `toUInt8(isNotNull(${ordinalName}))` };
+      return { ...grouped([]), answer: `toUInt8(isNotNull(${ordinalOfAnswer}))` };
     case 'scalar':
       return {
-        select: grouped([`count() AS ${one}`, `any(tuple(${name})) AS ${other}`]),
+        ...grouped([`count() AS ${one}`, `any(tuple(${name})) AS ${other}`]),
         answer: onlyValue(one, `${other}.1`, { type, span, parts }),
       };
     case 'array': {
@@ -204,14 +200,14 @@ function answersByOrdinal(
       const entry = parts.variable();
       const list = `arrayMap(${entry} -> ${entry}.2, arraySort(${entry} -> ${entry}.1, ${other}))`;
       return {
-        select: grouped([`groupArray(tuple(${one}, ${name})) AS ${other}`], rows),
+        ...grouped([`groupArray(tuple(${one}, ${name})) AS ${other}`], rows),
         answer: `CAST([${list}], '${storedType(type)}')`,
       };
     }
     case 'in':
     case 'any':
       return {
-        select: grouped([`countIf(${name}) AS ${one}`, `countIf(isNull(${name})) AS ${other}`]),
+        ...grouped([`countIf(${name}) AS ${one}`, `countIf(isNull(${name})) AS ${other}`]),
         answer: `multiIf(${one} > 0, 1, ${other} > 0, NULL, 0)`,
       };
     default:

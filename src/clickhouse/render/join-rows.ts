@@ -1,4 +1,4 @@
-import { isNumber } from '../../../engine/column/type.ts';
+import { isNumber, type SqlType } from '../../../engine/column/type.ts';
 import type { ColumnId, Expression } from '../../../engine/plan/expression.ts';
 import { columnsOf, conjunctsOf, someNode } from '../../../engine/plan/expression.ts';
 import type { Join } from '../../../engine/plan/logical-plan.ts';
@@ -6,15 +6,14 @@ import type { RenderContext } from './aggregate-rows.ts';
 import { withAnswers } from './correlated-sql.ts';
 import { type ColumnSql, type Columns, ExpressionSql } from './expression-sql.ts';
 import { refuse } from './refusal.ts';
-import type { RelationSql } from './relation-sql.ts';
+import { type RelationSql, SqlColumns } from './relation-sql.ts';
 import { isScalar } from './sql-type.ts';
-import { canRaise } from './statement-parts.ts';
+import { canRaise, type StatementParts } from './statement-parts.ts';
 
-/** The two sides of a join, and the condition taken apart. */
 type Sides = {
   readonly left: RelationSql;
   readonly right: RelationSql;
-  readonly condition: Condition;
+  readonly equalities: readonly Equality[];
 };
 
 /** Pairs of rows of two relations. */
@@ -25,18 +24,30 @@ export function joinRows(
   context: RenderContext,
 ): RelationSql {
   if (on === undefined) return crossJoin(left, right);
-  if (kind === 'left' || kind === 'full') return outerJoin({ kind, on, left, right }, context);
-  const condition = splitCondition(on, idsOf(left), idsOf(right));
-  const { equalities, rest } = condition;
+  if (kind === 'left') return outerJoin({ kind, on, left, right }, context);
+  if (kind === 'full') {
+    return outerJoin({ kind, on, left: marked(left, context.parts), right }, context);
+  }
+  const { equalities, rest } = splitCondition(on, idsOf(left), idsOf(right));
   const joined =
     equalities.length === 0
       ? crossJoin(left, right)
-      : joinOn('INNER JOIN', { left, right, condition }, keysSql(condition, left, right, context));
+      : joinByKeys('INNER JOIN', { left, right, equalities }, context);
   const asked = withAnswers(joined, rest, context);
   const conditions = rest.map((term) =>
     new ExpressionSql(asked, context.parts, context.plans).of(term),
   );
   return conditions.length === 0 ? asked : { ...asked, sql: filtered(asked.sql, conditions) };
+}
+
+/** The left side of a FULL JOIN: rows of the right side alone, beside the default 0, come after all others. */
+function marked(left: RelationSql, parts: StatementParts): RelationSql {
+  const mark = parts.variable();
+  return {
+    ...left,
+    sql: `SELECT *, materialize(1) AS ${mark} FROM (${left.sql})`,
+    order: [{ sql: mark, descending: true, nullsFirst: false }, ...left.order],
+  };
 }
 
 /** Conditions that may raise an error stay in their order: taken apart, ClickHouse may test them in another. */
@@ -51,10 +62,6 @@ function idsOf({ columns }: RelationSql): ReadonlySet<ColumnId> {
 
 function crossJoin(left: RelationSql, right: RelationSql): RelationSql {
   return joinedAs('CROSS JOIN', left, right, '');
-}
-
-function joinOn(words: string, { left, right }: Sides, keys: readonly string[]): RelationSql {
-  return joinedAs(words, left, right, ` ON ${keys.join(' AND ')}`);
 }
 
 function joinedAs(words: string, left: RelationSql, right: RelationSql, on: string): RelationSql {
@@ -87,10 +94,10 @@ function outerJoin(
   },
   context: RenderContext,
 ): RelationSql {
-  const condition = splitCondition(on, idsOf(left), idsOf(right));
-  if (condition.rest.length === 0) {
+  const { equalities, rest } = splitCondition(on, idsOf(left), idsOf(right));
+  if (rest.length === 0) {
     const words = kind === 'left' ? 'LEFT JOIN' : 'FULL JOIN';
-    return joinOn(words, { left, right, condition }, keysSql(condition, left, right, context));
+    return joinByKeys(words, { left, right, equalities }, context);
   }
   const asked = withAnswers(left, leftSubqueries(on, left), context);
   const matched = leftJoinOfLists(on, asked, right, context);
@@ -167,9 +174,9 @@ function rightRowsAlone(
   const { list, columns } = listOfRows(left, row);
   const both: Columns = new Map([...columns, ...right.columns]);
   const holds = new ExpressionSql({ columns: both }, parts, plans).of(on);
-  const rows = `SELECT *, 1 AS ${row}r FROM (${right.sql}) WHERE NOT arrayExists(${row} -> ifNull(${holds}, 0), ${list})`;
+  const rows = `SELECT *, materialize(1) AS ${row}r FROM (${right.sql}) WHERE NOT arrayExists(${row} -> ifNull(${holds}, 0), ${list})`;
   // A join with no rows gives the defaults of all columns.
-  const none = `SELECT *, 0 AS ${row}l FROM (${left.sql}) WHERE 0`;
+  const none = `SELECT *, materialize(0) AS ${row}l FROM (${left.sql}) WHERE 0`;
   const all = [...namesOf(left), ...namesOf(right)];
   const shown = all.length === 0 ? '1 AS one' : all.join(', ');
   return `SELECT ${shown} FROM (${rows}) AS r LEFT JOIN (${none}) AS l ON ${row}r = ${row}l`;
@@ -179,20 +186,39 @@ type Equality = { readonly left: Expression; readonly right: Expression };
 
 type Condition = { readonly equalities: readonly Equality[]; readonly rest: readonly Expression[] };
 
-/** The two sides of each equality in forms that ClickHouse compares, NULL for NULL. */
-function keysSql(
-  { equalities }: Condition,
-  left: RelationSql,
-  right: RelationSql,
+/** Joins by equalities, whose sides become columns in forms that ClickHouse compares, NULL for NULL. */
+function joinByKeys(
+  words: string,
+  { left, right, equalities }: Sides,
   { parts, plans }: RenderContext,
-): readonly string[] {
-  const keyOf = (expression: Expression, relation: RelationSql) => {
-    const value = new ExpressionSql(relation, parts, plans).of(expression);
-    if (!isNumber(expression.type) || expression.type.kind === 'INT64') return value;
-    // A join compares bits: NaN equals nothing, and -0 equals 0.
-    return parts.once(value, (name) => `if(isNaN(${name}), NULL, ${name} + 0)`);
+): RelationSql {
+  const withKeys = (relation: RelationSql, expressions: readonly Expression[]) => {
+    const columns = new SqlColumns(parts);
+    const over = new ExpressionSql(relation, parts, plans);
+    const keys = expressions.map((each) => columns.add(keySql(over.of(each), each.type, parts)));
+    return { sql: columns.beside(relation.sql), keys };
   };
-  return equalities.map((pair) => `${keyOf(pair.left, left)} = ${keyOf(pair.right, right)}`);
+  const [one, other] = [
+    withKeys(
+      left,
+      equalities.map((pair) => pair.left),
+    ),
+    withKeys(
+      right,
+      equalities.map((pair) => pair.right),
+    ),
+  ];
+  const on = one.keys.map((key, index) => `${key} = ${other.keys[index]}`).join(' AND ');
+  return joinedAs(words, { ...left, sql: one.sql }, { ...right, sql: other.sql }, ` ON ${on}`);
+}
+
+/** A join compares bits, while NaN equals nothing, and -0 equals 0; and it finds no key in a constant. */
+function keySql(value: string, type: SqlType, parts: StatementParts): string {
+  const isFloat = isNumber(type) && type.kind !== 'INT64';
+  const key = isFloat
+    ? parts.once(value, (name) => `if(isNaN(${name}), NULL, ${name} + 0)`)
+    : value;
+  return `materialize(${key})`;
 }
 
 /** The terms of a condition that are equalities of an expression over either side, and all others. */

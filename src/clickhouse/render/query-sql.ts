@@ -4,9 +4,13 @@ import type { Column } from '../../../engine/plan/expression.ts';
 import type { LogicalPlan } from '../../../engine/plan/logical-plan.ts';
 import { intervalText } from './interval-sql.ts';
 import { PlanSql, type ScannedEvents } from './plan-sql.ts';
+import { refuse } from './refusal.ts';
 import { orderText } from './sort-sql.ts';
 import { isScalar } from './sql-type.ts';
 import { type Failure, StatementParts } from './statement-parts.ts';
+
+/** ClickHouse reads statements of at most 262,144 bytes, and takes seconds to analyse one of half of them. */
+const STATEMENT_LENGTH_MAX = 120_000;
 
 /** A statement for ClickHouse. Its rows are read by `answerOf`. */
 export type RenderedQuery = {
@@ -31,7 +35,13 @@ const SETTINGS: RenderedQuery['settings'] = {
   transform_null_in: 0,
   // A SELECT that is read at several places has the same rows at each.
   enable_materialized_cte: 1,
+  // Joins are run as they are written: another order finds no keys where one side of an equality is a constant.
+  query_plan_optimize_join_order_limit: 0,
+  // Each operator is a subquery.
+  max_subquery_depth: 1_000,
   group_by_use_nulls: 0,
+  // Else groups by a constant are one also of no rows.
+  optimize_group_by_constant_keys: 0,
   // Texts become the nearest doubles.
   precise_float_parsing: 1,
   output_format_json_quote_64bit_integers: 1,
@@ -57,8 +67,15 @@ export function renderQuery(
   });
   const by = order.length === 0 ? '' : ` ORDER BY ${order.map(orderText).join(', ')}`;
   const list = items.length === 0 ? '1 AS a0' : items.join(', ');
+  const statement = `${parts.sharedSql()}SELECT ${list} FROM (${sql})${by}`;
+  if (statement.length > STATEMENT_LENGTH_MAX) {
+    return refuse(
+      `a query that becomes a statement of more than ${STATEMENT_LENGTH_MAX} characters`,
+      undefined,
+    );
+  }
   return {
-    sql: `${parts.sharedSql()}SELECT ${list} FROM (${sql})${by}`,
+    sql: statement,
     parameters: parts.parameters(),
     settings: SETTINGS,
     failures: parts.failures(),

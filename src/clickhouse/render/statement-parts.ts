@@ -49,7 +49,8 @@ export class StatementParts {
     if (SIMPLE.test(value)) return body(value);
     const name = this.variable();
     const text = body(name).replaceAll('throwIf(', `throwIf(ignore(${name}) + `);
-    return `arrayMap(${name} -> ${text}, [${value}])[1]`;
+    // Of a constant the body would be computed before there is a row, all branches of it.
+    return `arrayMap(${name} -> ${text}, [materialize(${value})])[1]`;
   }
 
   variable(): string {
