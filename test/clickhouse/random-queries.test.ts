@@ -1,9 +1,9 @@
 // In a process of its own: chDB has one folder open at a time.
 import { fail } from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { bindQuery } from '../../engine/plan/bind-query.ts';
+import { bindQuery } from '../../engine/plan/prepared-query.ts';
 import { QueryError } from '../../engine/query-error.ts';
-import { parseQuery } from '../../engine/sql/parser.ts';
+import { parseQuery } from '../../engine/sql/query-parser.ts';
 import { Random } from '../../src/demo/traffic/random.ts';
 import { batchOf, type TestEvent } from '../column/batch-of.ts';
 import { fuzzSeed } from '../fuzz/seed.ts';
@@ -67,10 +67,15 @@ test('a random query has the same answer in both stores, or is refused', {
     }
   }
   const refusedCount = outcomes.filter(({ kind }) => kind === 'refused').length;
+  const brokenCount = outcomes.filter(({ kind }) => kind === 'breaks').length;
+  const sameCount = outcomes.length - refusedCount - brokenCount;
   const share = ((100 * refusedCount) / outcomes.length).toFixed(1);
   context.diagnostic(
-    `${outcomes.length} queries answered, ${outcomes.length - refusedCount} the same, ${refusedCount} refused: ${share} %`,
+    `${outcomes.length} queries answered, ${sameCount} the same, ${brokenCount} break ClickHouse, ${refusedCount} refused: ${share} %`,
   );
+  for (const outcome of outcomes) {
+    if (outcome.kind === 'breaks') context.diagnostic(`ClickHouse breaks: ${outcome.reason}`);
+  }
   for (const reason of countedReasons(outcomes).slice(0, REASONS_SHOWN)) context.diagnostic(reason);
 });
 

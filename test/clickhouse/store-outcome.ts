@@ -8,7 +8,9 @@ import type { BothStores, StoreAnswer } from './both-stores.ts';
 export type Outcome =
   | { readonly kind: 'same' }
   | { readonly kind: 'refused'; readonly reason: string }
-  | { readonly kind: 'differs'; readonly reason: string };
+  | { readonly kind: 'differs'; readonly reason: string }
+  /** ClickHouse has an error of its own: no answer, and none that is wrong. */
+  | { readonly kind: 'breaks'; readonly reason: string };
 
 /** Whether two answers are the same. */
 export type AreSame = (one: StoreAnswer, other: StoreAnswer) => boolean;
@@ -31,7 +33,7 @@ export function outcomeOf(
   } catch (error) {
     const { message } = error as Error;
     if (error instanceof QueryError) return { kind: 'refused', reason: message };
-    return { kind: 'differs', reason: message.slice(0, 400) };
+    return { kind: 'breaks', reason: message.slice(0, 400) };
   }
 }
 

@@ -15,7 +15,7 @@ export type Failure = {
 const FAILURE_MARK = 'weir failure ';
 
 /** Names that need no brackets and cost nothing to be written twice. */
-const SIMPLE = /^(?:\w+|\{\w+:String\}|toInt64\(-?\d+\))$/;
+const SIMPLE = /^(?:[a-z]\d+[a-z]?|\{\w+:String\}|toInt64\(-?\d+\))$/;
 
 /**
  * What belongs to the whole statement: the texts that are bound to it, the failures that it can raise, and the names of
