@@ -97,7 +97,7 @@ test('text from others is escaped for the terminal', async () => {
 
 test('no secret is a flag of any command, and no given secret is repeated', async () => {
   const secrets = SETTINGS.filter(([, { isSecret }]) => isSecret === true);
-  equal(secrets.length, 3);
+  equal(secrets.length, 4);
   for (const [, { variable, alias }] of secrets) {
     for (const written of alias === undefined ? [variable] : [variable, alias]) {
       const flag = `--${written.toLowerCase().replaceAll('_', '-')}`;
