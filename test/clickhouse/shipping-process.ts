@@ -4,32 +4,15 @@
  */
 import { join } from 'node:path';
 import { must } from '../../engine/assert.ts';
-import { ForwardingDisk } from '../../ingest/disk/forwarding-disk.ts';
 import { NodeDisk } from '../../ingest/disk/node-disk.ts';
 import { ClickHouseTable } from '../../src/clickhouse/event-table.ts';
 import { ShipCheckpoint } from '../../src/clickhouse/ship-checkpoint.ts';
 import { Shipper } from '../../src/clickhouse/shipper.ts';
+import { DeadlyDisk, deadlyStep } from './deadly-step.ts';
 import { connectionTo } from './events-database.ts';
 
 const dataDir = must(process.env['SHIPPED_DATA']);
 const log = { nextSequence: Number(process.env['SHIPPED_BEFORE']) };
-const counts = new Map<string, number>();
-
-/** Steps of one name are counted from 1: `rename 3`. */
-function step(name: string): void {
-  const count = (counts.get(name) ?? 0) + 1;
-  counts.set(name, count);
-  if (`${name} ${count}` !== process.env['KILLED_BEFORE']) return;
-  process.kill(process.pid, 'SIGKILL');
-}
-
-class DeadlyDisk extends ForwardingDisk {
-  override async rename(from: string, to: string): Promise<void> {
-    step('rename');
-    await super.rename(from, to);
-  }
-}
-
 const disk = new DeadlyDisk(new NodeDisk());
 const checkpoint = await ShipCheckpoint.open({
   ...{ disk, folder: dataDir, firstSequence: 1, nextSequence: log.nextSequence },
@@ -39,9 +22,9 @@ const shipper = new Shipper({
   ...{ disk, folder: join(dataDir, 'log'), log, checkpoint },
   table: {
     insert: async (rows, token, signal) => {
-      step('insert');
+      deadlyStep('insert');
       await table.insert(rows, token, signal);
-      step('acknowledged');
+      deadlyStep('acknowledged');
     },
     count: (rows, signal) => table.count(rows, signal),
     close: () => table.close(),
