@@ -100,6 +100,6 @@ export interface AggregateState {
    * gives no `partial`.
    */
   spillTo?(space: SpillSpace): void;
-  /** Lets go of the rows of a group that is never met or asked for again, where rows are kept. */
+  /** Frees the kept rows of a group, if there are any. The group is not used again. */
   clear?(group: number): void;
 }

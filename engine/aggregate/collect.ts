@@ -213,7 +213,7 @@ class CollectedRows {
     }
   }
 
-  /** Lets go of the rows of a group, in time. No more come. */
+  /** Frees the rows of a group before the state ends. The group gets no more rows. */
   clear(group: number): void {
     this.#cleared.add(group);
     if (this.#pruneAt === Number.POSITIVE_INFINITY)

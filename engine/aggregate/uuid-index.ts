@@ -245,7 +245,7 @@ function newTable(sizeMax: number): Table {
   return { slots: new Int32Array(slotCount), words: new Int32Array(UUID_WORDS * sizeMax) };
 }
 
-/** In the place of how many UUIDs a table has: none is added. */
+/** Marks a table as complete: no UUID may be added. It takes the place of the number of UUIDs. */
 const NOT_KEPT = -1;
 
 /**

@@ -75,12 +75,12 @@ export class TextRing {
     this.#bytes.copyWithin(text.place % this.#capacity, start, start + size);
   }
 
-  /** Lets go of a text before its time. */
+  /** Removes a text early. */
   drop(text: RingText): void {
     text.place = NOWHERE;
   }
 
-  /** Gives a text a place behind all others, and lets go of those that are where it is. */
+  /** Writes a text behind the last one, and removes the texts that it overwrites. */
   #reserve(text: RingText): void {
     const capacity = this.#capacity;
     assert(text.size <= capacity, 'a text is no larger than the ring');
@@ -94,7 +94,7 @@ export class TextRing {
     this.#queue.push({ text, place });
   }
 
-  /** Lets go of all texts that begin before `placeMin`. */
+  /** Removes all texts that begin before `placeMin`. */
   #release(placeMin: number): void {
     const queue = this.#queue;
     for (; this.#first < queue.length; this.#first++) {

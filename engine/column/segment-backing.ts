@@ -47,7 +47,7 @@ export function newMemoryGauge(limit: number): MemoryGauge {
  * Shared by all threads. A block is written into the buffer before its state says so, by whichever
  * thread needs it first; two that do so at once write the same bytes. Nothing leaves a buffer: to let
  * memory go, another buffer with less in it takes its place, under another id, and this one is
- * retired. Its memory is free when all threads have let go of it, so they look whether any was.
+ * retired. Its memory is free once no thread refers to it, so each thread looks for retired buffers.
  */
 export type SegmentBacking = {
   /** Of the segment: what a scan asks for before it reads anything. */
@@ -82,7 +82,7 @@ export function isRetired({ states }: SegmentBacking): boolean {
   return Atomics.load(states, states.length - 1) === RETIRED;
 }
 
-/** Has all threads let go of a buffer. What is read of the segment from then on comes from its file. */
+/** Makes all threads drop a buffer. What is read of the segment from then on comes from its file. */
 export function retire({ states, gauge }: SegmentBacking): void {
   Atomics.store(states, states.length - 1, RETIRED);
   Atomics.add(gauge, GAUGE_RETIRED, 1);
@@ -90,7 +90,7 @@ export function retire({ states, gauge }: SegmentBacking): void {
 
 const NO_BUFFER = newSegmentBuffer(0);
 
-/** Lets go of the buffer of a handle that is retired: whoever has the handle has no memory by it. */
+/** Drops the buffer of a retired handle: a handle that is still held then keeps no memory. */
 export function releaseBuffer(handle: { readonly buffer: SharedArrayBuffer }): void {
   (handle as { buffer: SharedArrayBuffer }).buffer = NO_BUFFER;
 }

@@ -141,7 +141,7 @@ export function isReadingPassing(): boolean {
 }
 
 /**
- * At the end of a task: lets go of what it has read into memory of its own, and collects garbage when
+ * At the end of a task: frees what it has read into memory of its own, and collects garbage when
  * much was let go, since nothing else would.
  */
 export function endReading(): void {
@@ -175,7 +175,7 @@ export async function releaseGarbage(): Promise<void> {
 /** How many segments were dropped when this thread was last told. */
 let droppedCount = 0;
 
-/** Lets go of the segments that are no more, and so of their memory. */
+/** Removes the segments that were dropped, which frees their memory. */
 export function forgetDropped(dropped: DroppedSegments): void {
   const unheardCount = dropped.count - droppedCount;
   droppedCount = dropped.count;
@@ -263,7 +263,7 @@ function openSealed(handle: SealedSegmentHandle): OpenedSegment {
 /** Of so many readers one goes where there are too many: to look for those unused for longest takes a while. */
 const READERS_PART = 8;
 
-/** Lets go of so many readers, those unused for longest. */
+/** Removes so many readers, the least recently used first. */
 function letGoUnused(readers: Map<number, OpenedSegment>, count: number): void {
   for (const [id] of byUse(readers).slice(0, count)) readers.delete(id);
 }
@@ -299,7 +299,7 @@ function setApart(id: number): void {
 let readersBytesMax = 0;
 
 /**
- * Lets go of the half of the readers unused for longest when there are arrays enough: readers remember
+ * Removes the least recently used half of the readers when there are arrays enough: readers remember
  * where the fields of each shape of events lie, which may be as much as the segment itself. How many
  * of the arrays are theirs only shows when they are gone, a little after the garbage was collected.
  */
@@ -326,7 +326,7 @@ function readersBytes(): number {
 /** Buffers retired when this thread last looked for them. */
 let retiredCount = 0;
 
-/** Lets go of the buffers that were retired: in a task that takes long, many are. */
+/** Frees the buffers that were retired: in a task that takes long, many are. */
 function letGoRetired(gauge: MemoryGauge): void {
   const count = Atomics.load(gauge, GAUGE_RETIRED);
   if (count === retiredCount) return;
@@ -348,7 +348,7 @@ function letGoRetired(gauge: MemoryGauge): void {
 /** Bytes let go since garbage was last collected. */
 let garbageSize = 0;
 
-/** Lets go of what was unused for longest, until little enough, or only the last, is left. */
+/** Frees the least recently used first, until little enough, or only the last, is left. */
 function boundPassing(): void {
   let total = 0;
   for (const { image } of passingReaders.values()) total += image.passingSize;

@@ -241,7 +241,7 @@ export interface SegmentCatalog {
    * order. None when left out.
    */
   lostDays?(source: string, scope: TimeScope): readonly number[];
-  /** Which segments are no more, so that other threads can let go of their memory. */
+  /** The segments that were removed. Other threads then free their memory. */
   dropped(): DroppedSegments;
   /**
    * Does what can be done about a segment whose file is damaged: what is lost is NULL, or the segment

@@ -254,7 +254,7 @@ export class InlineRuns {
     }
   }
 
-  /** Lets go of what is kept of segments that are no more. */
+  /** Frees what is kept of segments that were removed. */
   forgetDropped(dropped: DroppedSegments): void {
     forgetDropped(dropped);
     this.#prepared.forgetDropped(dropped);

@@ -122,7 +122,7 @@ export type StatesTask = {
   readonly dropped: DroppedSegments;
 };
 
-/** Lets go of segments that are no more, on a thread that has nothing else to do. */
+/** Frees segments that were removed, on a thread that has nothing else to do. */
 type TidyTask = {
   readonly kind: 'tidy';
   readonly dropped: DroppedSegments;
