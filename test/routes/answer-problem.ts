@@ -60,7 +60,8 @@ function bodyProblem(
     const isTold =
       STATUSES_ELSEWHERE.has(status) || (status === 200 && (isOptions || SENTENCE.test(text)));
     if (!isTold) return `${status} where there is no operation`;
-    return isBodyless || text === '' ? undefined : failureProblem(text);
+    const isFine = isBodyless || text === '' || tellsInText(document, request, answer);
+    return isFine ? undefined : failureProblem(text);
   }
   // Of what cannot be read as a request only its bytes are known, not its path.
   if (!document.responses(operation).has(status)) return `${status} is not documented`;
@@ -72,6 +73,21 @@ function bodyProblem(
   return (
     document.answerProblem(operation, { status, contentType, text }) ??
     (isRefused ? `a request as documented is refused: ${text}` : undefined)
+  );
+}
+
+/** Whether the failure is plain text, as the document has it for a refused request of another method at this path. */
+function tellsInText(
+  document: ApiDocument,
+  { path }: RandomRequest,
+  { headers, text }: RawAnswer,
+): boolean {
+  const contentType = headers.get('content-type');
+  if (contentType?.startsWith('text/plain') !== true) return false;
+  return document.operations.some(
+    (operation) =>
+      findOperation(document, { method: operation.method, path }) === operation &&
+      document.answerProblem(operation, { status: 400, contentType, text }) === undefined,
   );
 }
 
