@@ -1,3 +1,4 @@
+import { getPriority, setPriority } from 'node:os';
 import type { MessagePort, TransferListItem } from 'node:worker_threads';
 import { must } from '../engine/assert.ts';
 import {
@@ -8,10 +9,15 @@ import {
   toSentContents,
   toSentFailure,
 } from './decoding-message.ts';
+import { DECODING_NICE } from './limits.ts';
 import { type DecodingOptions, LocalDecoding } from './post-decoding.ts';
+
+/** The greatest nice value. */
+const NICE_MAX = 19;
 
 /** Serves a `DecodingThread` from within the worker thread. Requests come one at a time. */
 export function serveDecoding(port: MessagePort, options: DecodingOptions): void {
+  standBack();
   const decodings = new Map<number, LocalDecoding>();
   const getDecoding = (number: number): LocalDecoding =>
     must(decodings.get(number), 'a decoding begins before its other calls');
@@ -38,4 +44,9 @@ export function serveDecoding(port: MessagePort, options: DecodingOptions): void
   port.on('message', (request: DecodingRequest) => {
     answer(request).catch((error: unknown) => send(toSentFailure(error)));
   });
+}
+
+/** Lets the main thread go first. Linux has a nice value for each thread (setpriority(2)), others have one for a process. */
+function standBack(): void {
+  if (process.platform === 'linux') setPriority(Math.min(getPriority() + DECODING_NICE, NICE_MAX));
 }

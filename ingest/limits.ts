@@ -1,5 +1,6 @@
 import { assert } from '../engine/assert.ts';
 import { STRING_LENGTH_MAX } from '../engine/column/batch.ts';
+import { QUERY_NICE } from '../engine/limits.ts';
 
 /** All limits of ingestion, each with its reason. */
 
@@ -72,6 +73,12 @@ export const DECODE_PART_BYTES = 256;
  * MB): the transfer from the thread would cost them a quarter of their throughput.
  */
 export const DECODED_APART_BYTES_MIN = 2 * 1024 * 1024;
+
+/**
+ * How much the decoding thread stands back behind the main thread (nice): as much as the threads of queries. Beside posts
+ * of 60,000 keys and 20,000 casts, the p99 of small posts was 273 ms without this, and 121 with it.
+ */
+export const DECODING_NICE = QUERY_NICE;
 
 /** Items and characters of one part of a list that the decoding thread sends. The main thread parses a part in one step. */
 export const LIST_PART_ITEMS = 1_000;

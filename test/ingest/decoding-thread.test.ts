@@ -9,6 +9,7 @@ import {
   type DecodingThreadOptions,
 } from '../../ingest/decoding-thread.ts';
 import { BodyLimitError, MalformedBodyError, OverloadError } from '../../ingest/ingest-error.ts';
+import { DECODING_NICE } from '../../ingest/limits.ts';
 import { MemoryPool } from '../../ingest/memory-pool.ts';
 import {
   type DecodingOptions,
@@ -31,6 +32,7 @@ import { LOKI_DOOR } from '../../src/doors/loki-door.ts';
 import { OTLP_DOOR } from '../../src/doors/otlp-door.ts';
 import { otlpOtherDoor } from '../../src/doors/otlp-other-door.ts';
 import { createSplunkDoors } from '../../src/doors/splunk-door.ts';
+import { NO_NICE_VALUES, niceValues } from '../support/nice-values.ts';
 import { moduleUrl } from '../support/program-words.ts';
 import { countedIds } from './counted-ids.ts';
 
@@ -176,6 +178,15 @@ const json = (value: unknown): PostedBody => ({
 });
 
 const FIRST = { source: must(SOURCES[0]), nowUs: NOW_US, addresses: [0] };
+
+test('the decoding thread lets the main thread go first', { skip: NO_NICE_VALUES }, async () => {
+  await withThread({}, async (thread) => {
+    const decoding = thread.decoding(json([{ event_message: 'a' }]));
+    await decoding.begin();
+    decoding.end();
+    ok(niceValues().includes(DECODING_NICE));
+  });
+});
 
 test('a body of any format has the same batches, answers, refusals and ids when the thread decodes it', async () => {
   const local: DecodingOptions = { ...OPTIONS, ...countedIds(), pool: new MemoryPool(0) };

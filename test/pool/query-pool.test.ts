@@ -1,6 +1,4 @@
 import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
-import { getPriority } from 'node:os';
 import { afterEach, test } from 'node:test';
 import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
 import type { OpenSegmentHandle, SegmentHandle } from '../../engine/column/segment.ts';
@@ -14,6 +12,7 @@ import { taskStatsOf } from '../../engine/pool/task.ts';
 import { OversizedStatesError } from '../../engine/pool/worker-threads.ts';
 import { QueryError } from '../../engine/query-error.ts';
 import { budgetOf } from '../support/budget.ts';
+import { NO_NICE_VALUES, niceValues } from '../support/nice-values.ts';
 import { moduleUrl } from '../support/program-words.ts';
 import type { Script } from './script-worker.ts';
 
@@ -464,17 +463,12 @@ test('a query whose partial states are too large to be handed over is to run as 
 });
 
 test('threads of queries let the main thread go first, and threads that seal let both', {
-  skip: process.platform !== 'linux' && 'the nice value of a thread is read from /proc',
+  skip: NO_NICE_VALUES,
 }, async () => {
   start(1);
   await pool.run(query('answer'));
   await seal('answer');
-  const own = getPriority();
-  // proc_pid_stat(5): the 19th field, of which two are before the parenthesis.
-  const found = readdirSync('/proc/self/task').map((thread) => {
-    const stat = readFileSync(`/proc/self/task/${thread}/stat`, 'utf8');
-    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[16]) - own;
-  });
+  const found = niceValues();
   deepEqual(
     [0, QUERY_NICE, BACKGROUND_NICE].map((nice) => found.includes(nice)),
     [true, true, true],
