@@ -377,7 +377,7 @@ function mergeInto(to: WeightedValues, left: WeightedValues, right: WeightedValu
  * ranks are off by `share` / 2 at most, and by less the farther from the median. The least and the greatest
  * value always stand for themselves alone and their equals.
  */
-function thinnedWeights(list: WeightedValues, share: number): WeightedValues {
+export function thinnedWeights(list: WeightedValues, share: number): WeightedValues {
   const { values, weights } = list;
   const total = totalWeight(list);
   const thin = {
