@@ -1,13 +1,14 @@
 import { assert, must } from '../assert.ts';
 import { JsonNested, nestedText } from '../column/json-nested.ts';
 import { packUuid, UUID_BYTES, UUID_LENGTH, unpackUuid } from '../column/packed-numbers.ts';
+import type { ByteRange } from '../column/skeleton.ts';
 import { type HashKey, keyedHash } from '../column/string-table.ts';
 import { type Interval, isInterval, isNested, type SqlValue } from '../column/value.ts';
 import type { StringBlock } from '../column/vector.ts';
-import { encodeWtf8, textAt } from '../column/wtf8.ts';
+import { decodeWtf8, encodeWtf8 } from '../column/wtf8.ts';
 import { dynamicKey } from '../function/dynamic.ts';
 import { grownUint8, NO_UINT8 } from './growth.ts';
-import { bytesOfKey, type PatternedTexts, textOfKey } from './text-patterns.ts';
+import { bytesOfKey, type PatternedTexts } from './text-patterns.ts';
 
 /**
  * The distinct values of one column, fit for `postMessage`. `refs[i]` says where value `i` is: its place
@@ -59,17 +60,32 @@ export function distinctValue(values: PlacedValues, ref: number): SqlValue {
   switch (formOf(ref)) {
     case NUMBER_FORM:
       return must(values.numbers)[place]!;
-    case TEXT_FORM:
-      return textAt(must(values.texts), place);
+    case OTHER_FORM:
+      return fromPortable(must(values.others)[place]!);
+    default: {
+      const { bytes, start, end } = bytesOfText(values, ref);
+      return decodeWtf8(bytes, start, end);
+    }
+  }
+}
+
+/** The bytes of the string that `ref` is of: good until the next call. */
+export function bytesOfText(values: PlacedValues, ref: number): ByteRange {
+  const place = placeOf(ref);
+  switch (formOf(ref)) {
+    case TEXT_FORM: {
+      const { bytes, offsets } = must(values.texts);
+      return { bytes, start: offsets[place]!, end: offsets[place + 1]! };
+    }
     case PATTERN_FORM: {
       const { patterns, keys } = must(values.patterned);
-      return textOfKey(patterns, keys[place]!);
+      const { bytes, size } = bytesOfKey(patterns, keys[place]!);
+      return { bytes, start: 0, end: size };
     }
-    case UUID_FORM:
-      unpackUuid(must(values.uuids), place * UUID_BYTES, uuidText, 0);
-      return uuidText.toString('latin1');
     default:
-      return fromPortable(must(values.others)[place]!);
+      assert(formOf(ref) === UUID_FORM, 'the value is a string');
+      unpackUuid(must(values.uuids), place * UUID_BYTES, uuidText, 0);
+      return { bytes: uuidText, start: 0, end: UUID_LENGTH };
   }
 }
 
@@ -119,15 +135,10 @@ export class KeyBytes {
       case NUMBER_FORM:
         this.#writeNumber(must(values.numbers)[place]!);
         return;
-      case TEXT_FORM: {
-        const { bytes, offsets } = must(values.texts);
-        this.#writeText(bytes, offsets[place]!, offsets[place + 1]!);
-        return;
-      }
+      case TEXT_FORM:
       case PATTERN_FORM: {
-        const { patterns, keys } = must(values.patterned);
-        const { bytes, size } = bytesOfKey(patterns, keys[place]!);
-        this.#writeText(bytes, 0, size);
+        const { bytes, start, end } = bytesOfText(values, ref);
+        this.#writeText(bytes, start, end);
         return;
       }
       case UUID_FORM: {

@@ -243,6 +243,20 @@ export class GroupTable {
     return this.#columns[0]!.nullId;
   }
 
+  /** The groups with a NULL or a NaN among their keys, which `=` has equal to nothing. */
+  unequalGroups(): readonly number[] {
+    const groups = new Set<number>();
+    for (const [index, column] of this.#columns.entries()) {
+      const { nullId, nanId } = column;
+      if (nullId === ABSENT && nanId === ABSENT) continue;
+      for (let group = 0; group < this.size; group++) {
+        const id = this.#idInColumn(group, index);
+        if (id === nullId || id === nanId) groups.add(group);
+      }
+    }
+    return [...groups];
+  }
+
   /** The keys of all groups where they lie, of a table of one column: to be read at once. */
   valuesInPlace(): DistinctValues {
     assert(this.#columns.length === 1, 'there is one key');

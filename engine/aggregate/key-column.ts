@@ -107,6 +107,11 @@ export class KeyColumn {
     return this.#otherIds.get(null) ?? ABSENT;
   }
 
+  /** The id of NaN; -1 where it was not met. */
+  get nanId(): number {
+    return this.#nanId;
+  }
+
   /** Writes the id of each entry of the vector to `ids`, new values getting new ones. */
   assign(vector: Vector, count: number, ids: Int32Array): void {
     switch (vector.kind) {
@@ -168,7 +173,9 @@ export class KeyColumn {
     const { nullId } = this;
     const isOfStrings = this.#texts.size + this.#uuids.size > 0 || this.#patterned !== undefined;
     if (!isOfStrings) return this.#numberVector(ids, nullId);
-    if (this.#numberCount > 0) return valueVector(Array.from(ids, (id) => this.value(id)));
+    if (this.#numberCount > 0 || !TEXT_KINDS.has(this.#type.kind)) {
+      return valueVector(Array.from(ids, (id) => this.value(id)));
+    }
     const codes = nullId < 0 ? ids : ids.map((id) => (id === nullId ? -1 : id));
     return dictionaryVector(codes, ids.length, this.#keyStrings());
   }
@@ -532,6 +539,9 @@ export class KeyColumn {
     return this.#size++;
   }
 }
+
+/** Types whose strings are texts: one of BYTES stands for its bytes, and is written in another form. */
+const TEXT_KINDS: ReadonlySet<SqlType['kind']> = new Set(['STRING', 'DYNAMIC']);
 
 /** Texts by their keys, and what is known of these. */
 type Patterned = {

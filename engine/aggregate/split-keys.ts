@@ -1,9 +1,11 @@
 import { must } from '../assert.ts';
+import type { JsonWriter } from '../column/json-buffer.ts';
 import { ObjectCache } from '../column/object-cache.ts';
+import type { ByteRange } from '../column/skeleton.ts';
 import { NOT_COUNTED } from '../column/split-shape.ts';
 import type { SqlValue } from '../column/value.ts';
 import type { Dictionary, DictionaryVector, SplitBlock } from '../column/vector.ts';
-import { distinctValue, type PlacedValues } from './distinct-values.ts';
+import { bytesOfText, distinctValue, type PlacedValues } from './distinct-values.ts';
 import { grownFloat64, grownInt32, NO_FLOAT64, NO_INT32 } from './growth.ts';
 import { NumberIndex } from './number-index.ts';
 import { KeyForms, NO_KEY, type TextPatterns } from './text-patterns.ts';
@@ -184,7 +186,7 @@ class GatheredEntries {
 /** One for all columns of a thread: nothing in it outlives the call that gathers. */
 export const gathered = new GatheredEntries();
 
-/** The strings among the keys of groups; their codes are the ids of the values. */
+/** The strings among the keys of groups, and no other values; their codes are the ids of the values. */
 export class KeyStrings implements Dictionary {
   readonly isDistinct = true;
   readonly #values: PlacedValues;
@@ -199,5 +201,14 @@ export class KeyStrings implements Dictionary {
 
   value(code: number): SqlValue {
     return distinctValue(this.#values, this.#refs[code]!);
+  }
+
+  range(code: number): ByteRange {
+    return bytesOfText(this.#values, this.#refs[code]!);
+  }
+
+  writeJson(code: number, out: JsonWriter): void {
+    const { bytes, start, end } = this.range(code);
+    out.stringBytes(bytes, start, end);
   }
 }

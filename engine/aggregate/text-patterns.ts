@@ -7,7 +7,6 @@ import {
   writeDigits,
 } from '../column/split-shape.ts';
 import type { SplitBlock, StringBlock } from '../column/vector.ts';
-import { decodeWtf8 } from '../column/wtf8.ts';
 import { ByteIndex } from './byte-index.ts';
 
 /** In the place of the key of a text that has none. */
@@ -63,7 +62,7 @@ export class TextPatterns {
     reader.read(bytes, start, end);
     if (!reader.isPattern || reader.holeCount > 0) return NO_KEY;
     const [{ value, scale }] = reader.constants as [Constant];
-    if (scale === 1 || scale * PATTERNS_MAX > SCALE_MAX) return NO_KEY;
+    if (scale === 1) return NO_KEY;
     const pattern = this.numberOf(reader.bytes, 0, reader.size);
     return pattern === ABSENT ? NO_KEY : pattern + PATTERNS_MAX * value;
   }
@@ -229,12 +228,6 @@ export function withPattern(key: number, pattern: number): number {
   return key - patternOf(key) + pattern;
 }
 
-/** The text of a key. */
-export function textOfKey(patterns: StringBlock, key: number): string {
-  const { bytes, size } = bytesOfKey(patterns, key);
-  return decodeWtf8(bytes, 0, size);
-}
-
 /** The text of a key as bytes[0, size), good until the next call. */
 export function bytesOfKey(
   { bytes, offsets }: StringBlock,
@@ -272,7 +265,10 @@ class PatternReader {
   /** `bytes[0, size)`. */
   bytes = new Uint8Array(1024);
   size = 0;
-  /** Whether what was read has a pattern: other holes than for numbers, or parts of words, are in none. */
+  /**
+   * Whether what was read has a pattern: other holes than for numbers, parts of words, or numbers that are too many for a
+   * key, are in none. Then what is behind is not read.
+   */
   isPattern = true;
   /** NUMBER holes that were read: the parts of a string fill them. */
   holeCount = 0;
@@ -292,6 +288,8 @@ class PatternReader {
       if (IS_WORD_BYTE[byte] === 1) {
         const wordEnd = endOfWord(bytes, at, end);
         this.#readWord(bytes, at, wordEnd);
+        // Of a message with many numbers the rest need not be read.
+        if (!this.isPattern) return;
         at = wordEnd;
         continue;
       }
@@ -333,6 +331,7 @@ class PatternReader {
     }
     this.constants.push({ value, scale });
     this.bytes[this.size++] = NUMBER;
+    if (scale * PATTERNS_MAX > SCALE_MAX) this.isPattern = false;
   }
 }
 

@@ -1,3 +1,4 @@
+import type { ByteRange } from './skeleton.ts';
 import type { StringBlock } from './vector.ts';
 
 /**
@@ -36,6 +37,20 @@ export function decodeWtf8(bytes: Uint8Array, start: number, end: number): strin
 /** One of some strings that lie end to end, as `encodeWtf8` gives them. */
 export function textAt({ bytes, offsets }: StringBlock, index: number): string {
   return decodeWtf8(bytes, offsets[index]!, offsets[index + 1]!);
+}
+
+/** How two strings compare by code point: negative when `left` stands before `right`. */
+export function compareRanges(left: ByteRange, right: ByteRange): number {
+  const { bytes, start, end } = left;
+  const { bytes: others, start: otherStart } = right;
+  const size = end - start;
+  const otherSize = right.end - otherStart;
+  const sizeMin = Math.min(size, otherSize);
+  for (let index = 0; index < sizeMin; index++) {
+    const difference = bytes[start + index]! - others[otherStart + index]!;
+    if (difference !== 0) return difference;
+  }
+  return size - otherSize;
 }
 
 /** Whether the three bytes at `at` are a lone surrogate. */

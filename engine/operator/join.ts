@@ -1,14 +1,14 @@
-import { assert } from '../assert.ts';
-import { type Chunk, PairChunk, VectorChunk, type VectorFunction } from '../column/chunk.ts';
-import type { SqlValue } from '../column/value.ts';
+import { GroupTable, selectedKeys } from '../aggregate/group-table.ts';
 import {
-  constantVector,
-  type DictionaryVector,
-  TRUE,
-  type Vector,
-  valueAt,
-} from '../column/vector.ts';
-import { dynamicKey } from '../function/dynamic.ts';
+  type Chunk,
+  PairChunk,
+  sliceChunk,
+  VectorChunk,
+  type VectorFunction,
+} from '../column/chunk.ts';
+import { DYNAMIC, type SqlType } from '../column/type.ts';
+import type { SqlValue } from '../column/value.ts';
+import { constantVector, TRUE, type Vector } from '../column/vector.ts';
 import { CHUNK_ROWS_MAX } from '../limits.ts';
 import { positionsWhere, truthBytes } from './row-wise.ts';
 import { type Checkpoint, pushInChunks, type Sink } from './sink.ts';
@@ -121,16 +121,20 @@ class PairBuffer {
   }
 }
 
+/** New combinations of the rows that look for others which a table keeps, beside as many as it has itself. */
+const STRANGE_GROUPS_MAX = 65_536;
+
 /**
  * The build side of a hash join: its rows, and for each combination of key values the rows that
- * have it, in order. Never changed once made.
+ * have it, in order. NULL and NaN equal nothing.
  */
 export class JoinTable {
   readonly rows: VectorChunk;
-  readonly #keyFunctions: readonly VectorFunction[];
+  readonly #keys: readonly VectorFunction[];
   readonly #checkpoint: Checkpoint;
-  readonly #keys: readonly JoinKey[];
-  /** First row of each group: of each combination of key values. Nothing before the first look-up. */
+  /** Groups below the length of `#firstRows` are those of the rows; others are of rows that looked for one. */
+  #groups: GroupTable;
+  /** First row of each group; -1 where its keys equal nothing. `undefined` before the first look-up. */
   #firstRows: Int32Array | undefined;
   /** The next row of the same group, or -1. */
   #nextRows = new Int32Array(0);
@@ -145,29 +149,29 @@ export class JoinTable {
     checkpoint: Checkpoint = () => {},
   ) {
     this.rows = rows;
-    this.#keyFunctions = keys;
+    this.#keys = keys;
     this.#checkpoint = checkpoint;
-    this.#keys = keys.map(() => new JoinKey(rows.count));
+    this.#groups = newGroups(keys.length);
   }
 
   /** Groups the rows by their keys; gives the first row of each. */
   #group(): Int32Array {
-    const { rows } = this;
-    const groups = new Int32Array(rows.count);
-    let groupCount = 1;
-    if (rows.count > 0) {
-      for (const [index, key] of this.#keyFunctions.entries()) {
-        groupCount = this.#keys[index]!.build(key(rows), groups, this.#checkpoint);
-      }
+    const { count } = this.rows;
+    const groups = new Int32Array(count);
+    for (let start = 0; start < count; start += CHUNK_ROWS_MAX) {
+      this.#checkpoint();
+      const chunk = sliceChunk(this.rows, start, Math.min(start + CHUNK_ROWS_MAX, count));
+      const keys = this.#keys.map((key) => key(chunk));
+      groups.set(this.#groups.assign(keys, chunk.count).subarray(0, chunk.count), start);
     }
-    const firstRows = new Int32Array(groupCount).fill(-1);
-    this.#nextRows = new Int32Array(rows.count).fill(-1);
-    for (let row = rows.count - 1; row >= 0; row--) {
+    const firstRows = new Int32Array(this.#groups.size).fill(-1);
+    this.#nextRows = new Int32Array(count).fill(-1);
+    for (let row = count - 1; row >= 0; row--) {
       const group = groups[row]!;
-      if (group < 0) continue;
       this.#nextRows[row] = firstRows[group]!;
       firstRows[group] = row;
     }
+    for (const group of this.#groups.unequalGroups()) firstRows[group] = -1;
     return firstRows;
   }
 
@@ -176,114 +180,35 @@ export class JoinTable {
    * the order of the table's.
    */
   firstMatches(vectors: readonly Vector[], count: number): Int32Array {
-    assert(vectors.length === this.#keys.length, 'both sides of a join have as many keys');
     this.#firstRows ??= this.#group();
     const firstRows = this.#firstRows;
-    const groups = new Int32Array(count);
-    for (const [index, vector] of vectors.entries()) this.#keys[index]!.probe(vector, groups);
+    const known = firstRows.length;
+    const groups = this.#groups.assign(vectors, count);
+    const matches = new Int32Array(count);
     for (let row = 0; row < count; row++) {
-      groups[row] = groups[row]! < 0 ? -1 : firstRows[groups[row]!]!;
+      matches[row] = groups[row]! < known ? firstRows[groups[row]!]! : -1;
     }
-    return groups;
+    if (this.#groups.size > 2 * known + STRANGE_GROUPS_MAX) this.#forgetStrange(known);
+    return matches;
   }
 
   /** The match after build row `row`, or -1. */
   nextMatch(row: number): number {
     return this.#nextRows[row]!;
   }
-}
 
-/**
- * Numbers the values of one key, and their combinations with the groups of the keys before it.
- * NULL and NaN equal nothing and are never numbered.
- */
-class JoinKey {
-  readonly #scalarIds = new Map<SqlValue, number>();
-  /** Records and lists of events, by the text that equal ones share. */
-  readonly #nestedIds = new Map<string, number>();
-  /** From `group of the keys before * #rowCount + value id`; below 2^53, as both are row counts. */
-  readonly #groups = new Map<number, number>();
-  readonly #rowCount: number;
-
-  constructor(rowCount: number) {
-    this.#rowCount = rowCount;
-  }
-
-  /** Refines `groups`, -1 for rows that match nothing; the number of groups there are now. */
-  build(vector: Vector, groups: Int32Array, checkpoint: Checkpoint): number {
-    const readValue = valueReader(vector);
-    for (let row = 0; row < groups.length; row++) {
-      if (row % CHUNK_ROWS_MAX === 0) checkpoint();
-      if (groups[row]! < 0) continue;
-      const value = readValue(row);
-      groups[row] =
-        value === null || Number.isNaN(value) ? -1 : this.#group(groups[row]!, this.#id(value));
-    }
-    return this.#groups.size;
-  }
-
-  /** Refines `groups` by what was built. */
-  probe(vector: Vector, groups: Int32Array): void {
-    const readId = this.#idReader(vector);
-    for (let row = 0; row < groups.length; row++) {
-      if (groups[row]! < 0) continue;
-      const id = readId(row);
-      groups[row] = id < 0 ? -1 : (this.#groups.get(groups[row]! * this.#rowCount + id) ?? -1);
-    }
-  }
-
-  #id(value: SqlValue): number {
-    const known = this.#findId(value);
-    if (known >= 0) return known;
-    const id = this.#scalarIds.size + this.#nestedIds.size;
-    if (typeof value === 'object') this.#nestedIds.set(dynamicKey(value), id);
-    else this.#scalarIds.set(matchKey(value), id);
-    return id;
-  }
-
-  #findId(value: SqlValue): number {
-    const id =
-      typeof value === 'object'
-        ? this.#nestedIds.get(dynamicKey(value))
-        : this.#scalarIds.get(matchKey(value));
-    return id ?? -1;
-  }
-
-  #group(before: number, id: number): number {
-    const key = before * this.#rowCount + id;
-    let group = this.#groups.get(key);
-    if (group === undefined) {
-      group = this.#groups.size;
-      this.#groups.set(key, group);
-    }
-    return group;
-  }
-
-  #idReader(vector: Vector): (row: number) => number {
-    if (vector.kind === 'dictionary') return this.#codeReader(vector);
-    const readValue = valueReader(vector);
-    return (row) => this.#findId(readValue(row));
-  }
-
-  /** Looks each code of a chunk up once. */
-  #codeReader({ codes, dictionary }: DictionaryVector): (row: number) => number {
-    const idOfCode = new Map<number, number>([[-1, -1]]);
-    return (row) => {
-      const code = codes[row]!;
-      let id = idOfCode.get(code);
-      if (id === undefined) {
-        id = this.#findId(dictionary.value(code));
-        idOfCode.set(code, id);
-      }
-      return id;
-    };
+  /** Keeps the groups of the rows alone, which are the first, and their numbers. */
+  #forgetStrange(known: number): void {
+    const marks = new Uint8Array(this.#groups.size).fill(1, 0, known);
+    const keys = selectedKeys(this.#groups.keys(), marks);
+    this.#groups = newGroups(this.#keys.length);
+    this.#groups.combine(keys, this.#checkpoint);
   }
 }
 
-function valueReader(vector: Vector): (row: number) => SqlValue {
-  if (vector.kind === 'constant') return () => vector.value;
-  if (vector.kind === 'number' && vector.nulls === undefined) return (row) => vector.values[row]!;
-  return (row) => valueAt(vector, row);
+/** Numbers are compared by value, whatever type they have on either side. */
+function newGroups(keyCount: number): GroupTable {
+  return new GroupTable(new Array<SqlType>(keyCount).fill(DYNAMIC), Number.POSITIVE_INFINITY);
 }
 
 /**

@@ -2,13 +2,19 @@ import { assert } from '../assert.ts';
 import { carvedFloat64, carvedInt32, carvedUint8 } from '../column/carved-arrays.ts';
 import type { Chunk, VectorFunction } from '../column/chunk.ts';
 import { isReadingPassing } from '../column/segment-reader.ts';
+import type { ByteRange } from '../column/skeleton.ts';
+import { TextBlock } from '../column/text-block.ts';
 import type { SqlValue } from '../column/value.ts';
 import {
+  type Dictionary,
   type DictionaryVector,
+  isOfStrings,
   type NumberVector,
+  type StringDictionary,
   type Vector,
   valueAt,
 } from '../column/vector.ts';
+import { compareRanges, encodeWtf8 } from '../column/wtf8.ts';
 import { compareByKey, compareValues, type OrderDirection } from '../function/comparison.ts';
 import { MATERIALIZED_ROWS_MAX } from '../limits.ts';
 import { concatVectors } from './merge-vectors.ts';
@@ -176,15 +182,15 @@ export class TopSink implements Sink {
 
   /** The rows that the first key alone does not rule out. */
   #candidates(chunk: Chunk): Chunk {
-    const floor = this.floor();
-    if (floor === undefined) return chunk;
+    if (this.floor() === undefined) return chunk;
+    const last = this.#heap[0]!;
     const key = this.#keys[0]!;
     const vector = key.expression(chunk);
     const positions = carvedInt32(chunk.count);
     let count = 0;
     for (let row = 0; row < chunk.count; row++) {
       positions[count] = row;
-      count += isPast(key, vector, row, floor) ? 0 : 1;
+      count += isPast(key, vector, row, last) ? 0 : 1;
     }
     return count === chunk.count ? chunk : chunk.select(positions, count);
   }
@@ -192,21 +198,31 @@ export class TopSink implements Sink {
   #offer(held: HeldChunk, position: number, vectors: readonly Vector[]): void {
     const heap = this.#heap;
     const isFull = heap.length === this.#countMax;
-    const first = valueAt(vectors[0]!, position);
-    if (isFull && compareByKey(this.#keys[0]!, first, heap[0]!.values[0]!) > 0) return;
+    if (isFull && this.#standsBehind(vectors, position, heap[0]!)) return;
     const values = vectors.map((vector) => valueAt(vector, position));
-    const entry: Entry = { values, sequence: this.#sequence++, held, position };
+    const entry: Entry = { values, texts: [], sequence: this.#sequence++, held, position };
     if (!isFull) {
       if (heap.length === this.#rowsMax) throw tooManyRows(this.#rowsMax);
       this.#hold(held);
       heap.push(entry);
       if (heap.length === this.#countMax) this.#makeHeap();
-    } else if (this.#compare(entry, heap[0]!) < 0) {
+    } else {
       this.#hold(held);
       this.#release(heap[0]!.held);
       heap[0] = entry;
       this.#siftDown(0);
     }
+  }
+
+  /** Whether a row, the newest, is not before an entry; no value is made of it that is a string. */
+  #standsBehind(vectors: readonly Vector[], position: number, entry: Entry): boolean {
+    for (const [index, vector] of vectors.entries()) {
+      const key = this.#keys[index]!;
+      const order = textOrder(key, { vector, position }, { entry, index });
+      const known = order ?? compareByKey(key, valueAt(vector, position), entry.values[index]!);
+      if (known !== 0) return known > 0;
+    }
+    return true;
   }
 
   #hold(held: HeldChunk): void {
@@ -284,10 +300,32 @@ type HeldChunk = { readonly chunk: Chunk; rowCount: number; readonly isDetached:
 
 type Entry = {
   readonly values: readonly SqlValue[];
+  /** Those of `values` that are strings, as bytes, where they were asked for. */
+  readonly texts: Uint8Array[];
   readonly sequence: number;
   held: HeldChunk;
   position: number;
 };
+
+/** How a row stands to an entry by one key, where both are strings and that of the row lies as bytes. */
+function textOrder(
+  { descending }: OrderKey,
+  { vector, position }: { readonly vector: Vector; readonly position: number },
+  { entry, index }: { readonly entry: Entry; readonly index: number },
+): number | undefined {
+  const value = entry.values[index];
+  if (typeof value !== 'string' || vector.kind !== 'dictionary') return undefined;
+  const { codes, dictionary } = vector;
+  if (!isOfStrings(dictionary) || codes[position]! < 0) return undefined;
+  entry.texts[index] ??= new Uint8Array(encodeWtf8(value));
+  const bytes = entry.texts[index];
+  const order = compareRanges(dictionary.range(codes[position]!), {
+    bytes,
+    start: 0,
+    end: bytes.length,
+  });
+  return descending ? -order : order;
+}
 
 /** Entries one after the other that are rows of one chunk. */
 type Run = { readonly held: HeldChunk; readonly positions: Int32Array };
@@ -318,12 +356,15 @@ function isOrdered(vector: Vector, { descending }: OrderKey): boolean {
   return true;
 }
 
-function isPast(key: OrderKey, vector: Vector, row: number, floor: SqlValue): boolean {
+/** Whether a row stands behind an entry by the first key. */
+function isPast(key: OrderKey, vector: Vector, position: number, entry: Entry): boolean {
+  const floor = entry.values[0]!;
   if (vector.kind === 'number' && typeof floor === 'number' && vector.nulls === undefined) {
-    const value = vector.values[row]!;
+    const value = vector.values[position]!;
     return key.descending ? value < floor : value > floor;
   }
-  return compareByKey(key, valueAt(vector, row), floor) > 0;
+  const order = textOrder(key, { vector, position }, { entry, index: 0 });
+  return (order ?? compareByKey(key, valueAt(vector, position), floor)) > 0;
 }
 
 /** One key of an ORDER BY. */
@@ -426,19 +467,21 @@ function compareNumbers(left: number, right: number): number {
 }
 
 /** Sorts the distinct codes once, so that rows compare by rank; equal values have equal ranks. */
-function dictionaryRanks(vector: DictionaryVector): NumberVector {
-  const { codes, count, dictionary } = vector;
+function dictionaryRanks({ codes, count, dictionary }: DictionaryVector): NumberVector {
   const ranks = carvedFloat64(count);
   const nulls = carvedUint8(count);
-  const used = Array.from(new Set(codes.subarray(0, count))).filter((code) => code >= 0);
-  const entries = used
-    .map((code) => ({ code, value: dictionary.value(code) }))
-    .sort((left, right) => compareValues(left.value, right.value));
-  const rankOf = new Map<number, number>();
+  const rankOf = new Map<number, number>([[NULL_CODE, 0]]);
+  for (let row = 0; row < count; row++) rankOf.set(codes[row]!, 0);
+  rankOf.delete(NULL_CODE);
+  const used = Int32Array.from(rankOf.keys());
+  const compare = isOfStrings(dictionary)
+    ? textComparator(dictionary, used)
+    : valueComparator(dictionary, used);
+  const order = used.map((_, index) => index).sort(compare);
   let rank = 0;
-  for (const [index, entry] of entries.entries()) {
-    if (index > 0 && compareValues(entries[index - 1]!.value, entry.value) !== 0) rank++;
-    rankOf.set(entry.code, rank);
+  for (let at = 0; at < order.length; at++) {
+    if (at > 0 && compare(order[at - 1]!, order[at]!) !== 0) rank++;
+    rankOf.set(used[order[at]!]!, rank);
   }
   for (let row = 0; row < count; row++) {
     const code = codes[row]!;
@@ -446,4 +489,25 @@ function dictionaryRanks(vector: DictionaryVector): NumberVector {
     else ranks[row] = rankOf.get(code)!;
   }
   return { kind: 'number', count, values: ranks, nulls };
+}
+
+const NULL_CODE = -1;
+
+function valueComparator(dictionary: Dictionary, codes: Int32Array): RowComparator {
+  const values = Array.from(codes, (code) => dictionary.value(code));
+  return (left, right) => compareValues(values[left]!, values[right]!);
+}
+
+/** Of strings their bytes, which compare as their code points do. */
+function textComparator(dictionary: StringDictionary, codes: Int32Array): RowComparator {
+  const texts = new TextBlock(codes.length);
+  for (const code of codes) {
+    const { bytes, start, end } = dictionary.range(code);
+    texts.add(bytes, start, end);
+  }
+  const { bytes, offsets } = texts.block;
+  const text = (index: number): ByteRange => {
+    return { bytes, start: offsets[index]!, end: offsets[index + 1]! };
+  };
+  return (left, right) => compareRanges(text(left), text(right));
 }

@@ -2,13 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import {
+  bytesOfKey,
   KeyForms,
   NO_KEY,
   patternOf,
   TextPatterns,
-  textOfKey,
   withPattern,
 } from '../../engine/aggregate/text-patterns.ts';
+import type { StringBlock } from '../../engine/column/vector.ts';
 import { decodeWtf8, encodeWtf8 } from '../../engine/column/wtf8.ts';
 import { splitColumn } from '../column/split-column.ts';
 import { runsOf } from '../support/budget.ts';
@@ -16,6 +17,11 @@ import { runsOf } from '../support/budget.ts';
 function keyOf(patterns: TextPatterns, text: string): number {
   const bytes = encodeWtf8(`_${text}`);
   return patterns.keyOf(bytes, 1, bytes.length);
+}
+
+function textOfKey(patterns: StringBlock, key: number): string {
+  const { bytes, size } = bytesOfKey(patterns, key);
+  return decodeWtf8(bytes, 0, size);
 }
 
 const anyWord = fc.oneof(

@@ -234,3 +234,19 @@ test('a table in the making stops when the query is to stop', () => {
   const looked = rows.materialize();
   assert.throws(() => table.firstMatches([looked.column(0)], looked.count), { message: 'stop' });
 });
+
+test('a table forgets the keys of rows that found nothing, and finds the same as before', () => {
+  const rows = new CollectSink(1);
+  rows.push(chunkOf([['a'], [null], ['b'], [Number.NaN], ['a']]));
+  const table = new JoinTable(rows.materialize(), [column(0)]);
+  const wanted = chunkOf([['b'], ['a'], [null], [Number.NaN], ['c']]).column(0);
+  const matches = () => [...table.firstMatches([wanted], wanted.count)];
+  assert.deepEqual(matches(), [2, 0, -1, -1, -1]);
+  for (let start = 0; start < 200_000; start += 2_000) {
+    const strange = Array.from({ length: 2_000 }, (_, index): Row => [start + index]);
+    const found = table.firstMatches([chunkOf(strange).column(0)], strange.length);
+    assert.ok(found.every((row) => row === -1));
+  }
+  assert.deepEqual(matches(), [2, 0, -1, -1, -1]);
+  assert.deepEqual([table.nextMatch(0), table.nextMatch(4)], [4, -1]);
+});

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
+import { VectorChunk } from '../../engine/column/chunk.ts';
+import { TextBlock } from '../../engine/column/text-block.ts';
 import type { SqlValue } from '../../engine/column/value.ts';
+import { dictionaryVector, valueVector } from '../../engine/column/vector.ts';
 import { compareByKey } from '../../engine/function/comparison.ts';
 import type { Sink } from '../../engine/operator/sink.ts';
 import { type OrderKey, SortSink, TopSink } from '../../engine/operator/sort.ts';
@@ -245,3 +248,25 @@ function sortedWhole(keys: readonly OrderKey[], rows: readonly Row[]): Row[] {
     return 0;
   });
 }
+
+test('strings as bytes are sorted, and are the first, as they are as texts', () => {
+  const text = fc.option(fc.constantFrom('', 'a', 'aa', 'ab', 'é', '\uffee', '😀', '\ud83d', 'z'));
+  fc.assert(
+    fc.property(fc.array(text, { minLength: 1 }), fc.boolean(), (texts, isDescending) => {
+      const block = new TextBlock(texts.length);
+      const codes = Int32Array.from(texts, (each) => (each === null ? -1 : block.addText(each)));
+      const bytes = dictionaryVector(codes, texts.length, block.dictionary());
+      const key = isDescending ? desc(0) : asc(0);
+      const answers = [bytes, valueVector(texts)].map((vector) =>
+        [
+          new SortSink({ keys: [key], width: 1 }),
+          new TopSink({ keys: [key], width: 1, count: 3 }),
+        ].map((sink) => {
+          sink.push(new VectorChunk([vector], texts.length));
+          return emittedRows(sink, 1);
+        }),
+      );
+      assert.deepEqual(answers[0], answers[1]);
+    }),
+  );
+});

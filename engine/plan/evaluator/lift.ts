@@ -3,7 +3,7 @@ import type { VectorFunction } from '../../column/chunk.ts';
 import { CodedNumbers, CodedTruths } from '../../column/number-vectors.ts';
 import { ObjectCache } from '../../column/object-cache.ts';
 import type { PackedNumbers } from '../../column/packed-numbers.ts';
-import { PlainStrings } from '../../column/string-values.ts';
+import { TextBlock } from '../../column/text-block.ts';
 import { isNumber, type SqlType } from '../../column/type.ts';
 import type { SqlValue } from '../../column/value.ts';
 import {
@@ -20,7 +20,6 @@ import {
   type Vector,
   valueAt,
 } from '../../column/vector.ts';
-import { encodeWtf8 } from '../../column/wtf8.ts';
 import type { ScalarOverload } from '../../function/scalar-function.ts';
 import type { Measure, PartFinder } from '../../function/text/text-units.ts';
 import { spendSteps, stepsOf } from '../../function/work-meter.ts';
@@ -425,49 +424,12 @@ function partOfEach(
     const { bytes, start, end } = strings.range(code);
     lookedAt += end - start;
     const isFound = finder.find(bytes, start, end);
-    if (isFound === undefined) partCodes[row] = parts.addText(evaluate(code));
-    else if (!isFound || finder.start < 0) partCodes[row] = NULL;
+    if (isFound === undefined) {
+      const part = evaluate(code);
+      partCodes[row] = typeof part === 'string' ? parts.addText(part) : NULL;
+    } else if (!isFound || finder.start < 0) partCodes[row] = NULL;
     else partCodes[row] = parts.add(bytes, finder.start, finder.end);
   }
   spendSteps(count + Math.floor(lookedAt / BYTES_PER_STEP));
   return dictionaryVector(partCodes, count, parts.dictionary());
-}
-
-/** Strings end to end, in the order in which they come. */
-class TextBlock {
-  #bytes = new Uint8Array(0);
-  readonly #offsets: Uint32Array;
-  #count = 0;
-
-  constructor(countMax: number) {
-    this.#offsets = new Uint32Array(countMax + 1);
-  }
-
-  /** Gives the code of the string `bytes[start, end)`. */
-  add(bytes: Uint8Array, start: number, end: number): number {
-    let to = this.#offsets[this.#count]!;
-    if (to + end - start > this.#bytes.length) this.#grow(to + end - start);
-    const own = this.#bytes;
-    for (let at = start; at < end; at++, to++) own[to] = bytes[at]!;
-    this.#offsets[this.#count + 1] = to;
-    return this.#count++;
-  }
-
-  /** Gives the code of a string, and that of NULL for NULL. */
-  addText(value: SqlValue): number {
-    if (typeof value !== 'string') return NULL;
-    const bytes = encodeWtf8(value);
-    return this.add(bytes, 0, bytes.length);
-  }
-
-  dictionary(): PlainStrings {
-    const strings = { bytes: this.#bytes, offsets: this.#offsets };
-    return new PlainStrings(strings, { size: this.#count, isDistinct: false, isPerValue: true });
-  }
-
-  #grow(size: number): void {
-    const grown = new Uint8Array(Math.max(2 * this.#bytes.length, size, 8 * this.#offsets.length));
-    grown.set(this.#bytes);
-    this.#bytes = grown;
-  }
 }
