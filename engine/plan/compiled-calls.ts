@@ -5,23 +5,27 @@ import { havingState } from '../aggregate/having.ts';
 import { findAggregateFunction } from '../aggregate/registry.ts';
 import { must } from '../assert.ts';
 import type { SqlType } from '../column/type.ts';
+import { GROUP_ORDER } from '../operator/aggregate.ts';
 import type { Leading } from '../operator/leading-groups.ts';
+import type { OrderKey } from '../operator/sort.ts';
 import type { WindowCallOptions } from '../operator/window.ts';
 import type { Bound, Frame } from '../operator/window-frame.ts';
 import { findWindowFunction } from '../operator/window-functions.ts';
 import { QueryError } from '../query-error.ts';
 import { overloadOf } from './call-facts.ts';
 import { evaluateConstant } from './evaluate.ts';
+import type { ColumnId } from './expression.ts';
 import {
   type AggregateCall,
   type FrameBound,
   rowExpressionsOf,
+  type SortKey,
   type WindowCall,
   type WindowFrame,
 } from './logical-plan.ts';
 import { canFail } from './optimize/can-fail.ts';
 import type { PhysicalPlan, PhysicalTop } from './physical-plan.ts';
-import { rowInputsOf } from './physical-walk.ts';
+import { type RowOrder, rowInputsOf } from './physical-walk.ts';
 
 /** A fresh state for one aggregate of a plan, its constants evaluated. */
 export function aggregateStateOf(call: AggregateCall): AggregateState {
@@ -111,6 +115,23 @@ export function leadingOf({ input, keys, count }: PhysicalTop): Leading | undefi
   if (expressions.some(canFail) || canFailBelow(input.input)) return undefined;
   const { descending, nullsFirst } = first;
   return { aggregate, count, descending, nullsFirst };
+}
+
+/** The order of a sort's input, which has this layout, as keys: without those that the sort has already. */
+export function keysBehind(
+  keys: readonly SortKey[],
+  layout: readonly ColumnId[],
+  { columns }: RowOrder,
+): readonly OrderKey[] {
+  const ordered = new Set(
+    keys.flatMap(({ expression }) => (expression.op === 'column' ? [expression.id] : [])),
+  );
+  return columns
+    .filter((id) => !ordered.has(id))
+    .map((id) => {
+      const index = layout.indexOf(id);
+      return { ...GROUP_ORDER, expression: (chunk) => chunk.column(index) };
+    });
 }
 
 /** Whether what a projection computes might fail: it is computed of those rows alone that somebody asks for. */

@@ -4,7 +4,7 @@ import { type Chunk, VectorChunk, type VectorFunction } from '../column/chunk.ts
 import type { Segment } from '../column/segment.ts';
 import type { SqlValue } from '../column/value.ts';
 import { numberVector, type Vector, valueAt, valueVector } from '../column/vector.ts';
-import { type AggregatePartial, AggregateSink, GROUP_ORDER } from '../operator/aggregate.ts';
+import { type AggregatePartial, AggregateSink } from '../operator/aggregate.ts';
 import { JoinOperator, JoinTable } from '../operator/join.ts';
 import { type Leading, LeadingGroups } from '../operator/leading-groups.ts';
 import {
@@ -22,11 +22,11 @@ import {
   scanSegments,
 } from '../operator/scan.ts';
 import { type Checkpoint, CollectSink, pushInChunks, type Sink } from '../operator/sink.ts';
-import { type OrderKey, SortSink, TopSink } from '../operator/sort.ts';
+import { SortSink, TopSink } from '../operator/sort.ts';
 import { UnnestOperator } from '../operator/unnest.ts';
 import { WindowSink } from '../operator/window.ts';
 import { ConstantSubquery, correlatedFunction } from './apply.ts';
-import { aggregateStateOf, frameOf, leadingOf, windowRunOf } from './compiled-calls.ts';
+import { aggregateStateOf, frameOf, keysBehind, leadingOf, windowRunOf } from './compiled-calls.ts';
 import { compileExpression, ReadFields } from './evaluate.ts';
 import {
   type Apply,
@@ -47,7 +47,7 @@ import {
   type PhysicalTop,
   type PhysicalWindow,
 } from './physical-plan.ts';
-import { groupingBelow, makesTexts, rowInputsOf, rowWiseScanOf } from './physical-walk.ts';
+import { makesTexts, rowInputsOf, rowOrderOf, rowWiseScanOf } from './physical-walk.ts';
 import type { PlanProfiler } from './plan-profile.ts';
 import { type Functions, PreparedPlan, type PreparedTexts } from './prepared-plan.ts';
 
@@ -199,8 +199,11 @@ type OfRun = {
   readonly constants: Map<PhysicalPlan, ConstantSubquery>;
 };
 
-/** A grouping whose rows go to top rows as they come, which put them in order. */
-type OrderedGroups = { readonly grouping: Breaker; readonly leading: Leading | undefined };
+/** Groupings whose rows are put in order above: they come as they were first met. */
+type OrderedGroups = {
+  readonly groupings: readonly Breaker[];
+  readonly leading?: Leading | undefined;
+};
 
 /** Turns each operator of a plan into closures over chunks and pushes rows through them. */
 class Execution {
@@ -274,9 +277,10 @@ class Execution {
       case 'union':
         return this.#union(plan, sink);
       case 'aggregate': {
-        const ordered = this.#orderedGroups?.grouping === plan ? this.#orderedGroups : undefined;
-        const groups = this.group(plan, ordered?.leading);
-        return ordered === undefined ? groups.emit(sink) : groups.emitUnordered(sink);
+        const ordered = this.#orderedGroups;
+        const isOrdered = ordered?.groupings.includes(plan) === true;
+        const groups = this.group(plan, isOrdered ? ordered.leading : undefined);
+        return isOrdered ? groups.emitUnordered(sink) : groups.emit(sink);
       }
       case 'window': {
         const window = this.#window(plan);
@@ -284,11 +288,9 @@ class Execution {
         return window.emit(sink);
       }
       case 'sort': {
-        const sort = new SortSink({
-          keys: this.#orderKeys(plan.keys, plan.input),
-          width: layoutOf(plan).length,
-        });
-        this.drive(plan.input, sort);
+        const { keys, ordered } = this.#sortKeys(plan);
+        const sort = new SortSink({ keys, width: layoutOf(plan).length });
+        this.#driveOrdered(plan.input, sort, ordered);
         return sort.emit(sink);
       }
       case 'top':
@@ -355,16 +357,8 @@ class Execution {
   }
 
   #top(plan: PhysicalTop): TopSink {
-    const { options, ordered } = this.#prepared(plan, () => ({
-      options: {
-        keys: [...this.#orderKeys(plan.keys, plan.input), ...groupOrderBehind(plan)],
-        width: layoutOf(plan).length,
-        count: plan.count,
-      },
-      ordered: orderedGroupsOf(plan),
-    }));
-    this.#orderedGroups = ordered;
-    const top = new TopSink(options);
+    const { keys, ordered } = this.#sortKeys(plan);
+    const top = new TopSink({ keys, width: layoutOf(plan).length, count: plan.count });
     // Of a function that stands where it is assigned to a property V8 expects that it stays, and puts it where only
     // a full collection takes it away, with all that it can see.
     const floorUs = (): number | undefined => {
@@ -373,9 +367,28 @@ class Execution {
     };
     const outer = this.#floorUs;
     this.#floorUs = floorUs;
-    this.drive(plan.input, top);
+    this.#driveOrdered(plan.input, top, ordered);
     this.#floorUs = outer;
     return top;
+  }
+
+  /** The keys of a sort, and what orders rows that are equal in all of them: as without ORDER BY. */
+  #sortKeys(plan: Extract<PhysicalPlan, { op: 'sort' | 'top' }>) {
+    return this.#prepared(plan, () => {
+      const { input, keys } = plan;
+      const order = rowOrderOf(input);
+      const behind = order === undefined ? [] : keysBehind(keys, layoutOf(input), order);
+      const leading = plan.op === 'top' ? leadingOf(plan) : undefined;
+      const ordered = order && { groupings: order.groupings, leading };
+      return { keys: [...this.#orderKeys(keys, input), ...behind], ordered };
+    });
+  }
+
+  #driveOrdered(plan: PhysicalPlan, sink: Sink, ordered: OrderedGroups | undefined): void {
+    const outer = this.#orderedGroups;
+    this.#orderedGroups = ordered;
+    this.drive(plan, sink);
+    this.#orderedGroups = outer;
   }
 
   #filter(plan: Extract<PhysicalPlan, { op: 'filter' }>, sink: Sink): Sink {
@@ -555,23 +568,6 @@ class Execution {
   #compileAll(expressions: readonly Expression[], input: PhysicalPlan): readonly VectorFunction[] {
     return expressions.map((expression) => this.#compile(expression, input));
   }
-}
-
-function orderedGroupsOf(plan: PhysicalTop): OrderedGroups | undefined {
-  const grouping = groupingBelow(plan.input);
-  return grouping && { grouping, leading: leadingOf(plan) };
-}
-
-/** What orders groups that are equal in all keys of the top rows: their own keys, as without ORDER BY. */
-function groupOrderBehind({ input, keys }: PhysicalTop): readonly OrderKey[] {
-  const ordered = new Set(
-    keys.flatMap(({ expression }) => (expression.op === 'column' ? [expression.id] : [])),
-  );
-  return (groupingBelow(input)?.keys ?? []).flatMap(({ column }, index) =>
-    ordered.has(column.id)
-      ? []
-      : [{ ...GROUP_ORDER, expression: (chunk: Chunk) => chunk.column(index) }],
-  );
 }
 
 /** Whether a plan's rows are not the same for all rows outside. */

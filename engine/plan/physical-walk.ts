@@ -1,7 +1,13 @@
 import type { SqlType } from '../column/type.ts';
-import { type Apply, appliesIn, type Expression, someNode } from './expression.ts';
+import { type Apply, appliesIn, type ColumnId, type Expression, someNode } from './expression.ts';
 import { rowExpressionsOf } from './logical-plan.ts';
-import type { Breaker, PhysicalPlan, PhysicalScan, PhysicalWindow } from './physical-plan.ts';
+import type {
+  Breaker,
+  HashJoin,
+  PhysicalPlan,
+  PhysicalScan,
+  PhysicalWindow,
+} from './physical-plan.ts';
 
 /** The plans directly below one, then those of its subqueries. */
 function physicalInputsOf(plan: PhysicalPlan): readonly PhysicalPlan[] {
@@ -117,10 +123,53 @@ export function makesTexts(plan: PhysicalPlan): boolean {
 
 const TEXTS: ReadonlySet<SqlType['kind']> = new Set(['STRING', 'BYTES', 'JSON', 'ARRAY']);
 
-/** The grouping whose rows a plan passes on as they are. */
-export function groupingBelow(plan: PhysicalPlan): Breaker | undefined {
-  if (plan.op === 'filter') return groupingBelow(plan.input);
-  return plan.op === 'aggregate' ? plan : undefined;
+/** What order the rows of a plan are in where its groupings give theirs in the order of their keys. */
+export type RowOrder = {
+  readonly groupings: readonly Breaker[];
+  /** Of the plan: no two of its rows are equal in all of them. */
+  readonly columns: readonly ColumnId[];
+};
+
+/** `undefined` where other rows than those of groupings are in a plan, or its columns do not tell their order. */
+export function rowOrderOf(plan: PhysicalPlan): RowOrder | undefined {
+  switch (plan.op) {
+    case 'aggregate':
+      return { groupings: [plan], columns: plan.keys.map(({ column }) => column.id) };
+    case 'filter':
+      return rowOrderOf(plan.input);
+    case 'project': {
+      const order = rowOrderOf(plan.input);
+      const columns = order?.columns.flatMap((id) => passedOn(plan, id));
+      const areAllThere = columns?.length === order?.columns.length;
+      return order && columns && areAllThere ? { ...order, columns } : undefined;
+    }
+    case 'join':
+      return plan.kind === 'full' ? undefined : joinedOrder(plan);
+    default:
+      return undefined;
+  }
+}
+
+/** Under which id a projection passes a column on; empty where it does not. */
+function passedOn(
+  { columns }: Extract<PhysicalPlan, { op: 'project' }>,
+  id: ColumnId,
+): readonly ColumnId[] {
+  const found = columns.find(
+    ({ expression }) => expression.op === 'column' && expression.id === id,
+  );
+  return found === undefined ? [] : [found.column.id];
+}
+
+/** A key of the right side is one value for each row of the left. */
+function joinedOrder({ left, right, equalities }: HashJoin): RowOrder | undefined {
+  const [first, second] = [rowOrderOf(left), rowOrderOf(right)];
+  if (first === undefined || second === undefined) return undefined;
+  const known = new Set(equalities.map((pair) => pair.right.op === 'column' && pair.right.id));
+  return {
+    groupings: [...first.groupings, ...second.groupings],
+    columns: [...first.columns, ...second.columns.filter((id) => !known.has(id))],
+  };
 }
 
 function windowExpressions({ partitionBy, orderBy, ties = [], calls }: PhysicalWindow) {
