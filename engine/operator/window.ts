@@ -14,7 +14,7 @@ import { assert } from '../assert.ts';
 import { type Chunk, PairChunk, VectorChunk, type VectorFunction } from '../column/chunk.ts';
 import type { SqlType } from '../column/type.ts';
 import type { SqlValue } from '../column/value.ts';
-import { takeVector, type Vector, valueAt, valueVector } from '../column/vector.ts';
+import { constantVector, takeVector, type Vector, valueAt, valueVector } from '../column/vector.ts';
 import { CHUNK_ROWS_MAX } from '../limits.ts';
 import { QueryError } from '../query-error.ts';
 import { concatVectors, vectorOfValues } from './merge-vectors.ts';
@@ -255,13 +255,104 @@ function aggregateFrames(
   return vectorOfValues(run.values, aggregate.type);
 }
 
+type GroupRows = { readonly start: number; readonly end: number; readonly group: number };
+
+/**
+ * Gives one state the rows of frames, which are its groups, in the order of their groups: those of many frames at
+ * once, for an update takes as long as some dozen rows.
+ */
+class FrameFeed {
+  readonly #state: AggregateState;
+  readonly #rows: WindowRows;
+  readonly #aggregate: FramedAggregate;
+  readonly #checkpoint: Checkpoint;
+  /** Rows that wait to be added, and their groups. */
+  readonly #waiting = new Int32Array(CHUNK_ROWS_MAX);
+  readonly #groups = new Int32Array(CHUNK_ROWS_MAX);
+  #waitingCount = 0;
+  #groupCount = 0;
+  /** Groups that the state knows of. */
+  #knownCount = 0;
+  /** Rows that the work since the last checkpoint amounts to. */
+  #sinceCheckpoint = 0;
+
+  constructor(rows: WindowRows, aggregate: FramedAggregate, checkpoint: Checkpoint) {
+    this.#state = aggregate.create();
+    this.#rows = rows;
+    this.#aggregate = aggregate;
+    this.#checkpoint = checkpoint;
+  }
+
+  /** Adds the rows at the positions [start, end), which may be none, to a group. */
+  add({ start, end, group }: GroupRows): void {
+    this.#groupCount = group + 1;
+    for (let position = start; position < end; ) {
+      if (this.#waitingCount === CHUNK_ROWS_MAX) this.#flush();
+      const count = Math.min(CHUNK_ROWS_MAX - this.#waitingCount, end - position);
+      this.#append(position, count);
+      position += count;
+    }
+  }
+
+  finalize(group: number): SqlValue {
+    if (this.#waitingCount > 0 || this.#groupCount > this.#knownCount) this.#flush();
+    this.#noteWork(ANSWER_ROWS);
+    return this.#state.finalize(group);
+  }
+
+  get isDeferred(): boolean {
+    return this.#state instanceof DeferredState;
+  }
+
+  #append(position: number, count: number): void {
+    const group = this.#groupCount - 1;
+    for (let index = 0; index < count; index++) {
+      this.#waiting[this.#waitingCount] = this.#rows.order[position + index]!;
+      this.#groups[this.#waitingCount++] = group;
+    }
+  }
+
+  #flush(): void {
+    const count = this.#waitingCount;
+    this.#waitingCount = 0;
+    this.#knownCount = this.#groupCount;
+    const { vectors, apart } = this.#aggregate;
+    if (apart !== undefined) this.#addApart(apart, count);
+    else if (count === 1) {
+      const [row] = this.#waiting;
+      const one = vectors.map((vector) => constantVector(valueAt(vector, row!), 1));
+      this.#state.update(this.#groups, 1, this.#groupCount, one);
+    } else {
+      const rows = this.#waiting.slice(0, count);
+      const taken = vectors.map((vector) => takeVector(vector, rows, count));
+      this.#state.update(this.#groups, count, this.#groupCount, taken);
+    }
+    this.#noteWork(count);
+  }
+
+  #noteWork(rowCount: number): void {
+    this.#sinceCheckpoint += rowCount;
+    if (this.#sinceCheckpoint < CHUNK_ROWS_MAX) return;
+    this.#sinceCheckpoint = 0;
+    this.#checkpoint();
+  }
+
+  #addApart({ chunk, functions }: RowsApart, count: number): void {
+    assert(this.#state instanceof DeferredState, 'only what is deferred has errors');
+    const rows = { chunk: chunk.select(this.#waiting.slice(0, count), count), functions };
+    this.#state.updateApart(this.#groups, this.#groupCount, rows, this.#checkpoint);
+  }
+}
+
+/** An answer may take as long as to add so many rows: that of quantiles does. */
+const ANSWER_ROWS = 128;
+
 /** Adds rows to states of an aggregate and notes its answers. */
 class FrameRun {
   readonly values: SqlValue[];
   readonly #rows: WindowRows;
   readonly #aggregate: FramedAggregate;
   readonly #checkpoint: Checkpoint;
-  readonly #groups = new Int32Array(CHUNK_ROWS_MAX);
   #last: SqlValue = null;
   #valueCount = 0;
 
@@ -276,19 +367,19 @@ class FrameRun {
   whole(): void {
     const { partitions } = this.#rows;
     const partitionCount = partitions.length - 1;
-    const state = this.#aggregate.create();
+    const feed = this.#newFeed();
     for (let partition = 0; partition < partitionCount; partition++) {
       const [start, end] = [partitions[partition]!, partitions[partition + 1]!];
-      this.#add(state, { start, end, group: partition, groupCount: partitionCount });
+      feed.add({ start, end, group: partition });
     }
     for (let partition = 0; partition < partitionCount; partition++) {
-      const value = this.#finalized(state, partition);
+      const value = this.#finalized(feed, partition);
       this.#note(value, partitions[partition]!, partitions[partition + 1]!);
     }
   }
 
   growing({ ends }: FrameBounds): void {
-    const state = this.#aggregate.create();
+    const feed = this.#newFeed();
     let group = -1;
     let added = 0;
     let value: SqlValue = null;
@@ -300,9 +391,9 @@ class FrameRun {
       }
       const end = ends[position]!;
       if (isFirst || end > added) {
-        this.#add(state, { start: added, end, group, groupCount: group + 1 });
+        feed.add({ start: added, end, group });
         added = end;
-        value = this.#finalized(state, group);
+        value = this.#finalized(feed, group);
       }
       this.#note(value, position, position + 1);
     });
@@ -310,16 +401,16 @@ class FrameRun {
 
   shrinking({ starts }: FrameBounds): void {
     const { partitions } = this.#rows;
-    const state = this.#aggregate.create();
+    const feed = this.#newFeed();
     for (let group = 0; group + 1 < partitions.length; group++) {
       let added = partitions[group + 1]!;
       let value: SqlValue = null;
       for (let position = added - 1; position >= partitions[group]!; position--) {
         const start = starts[position]!;
         if (start < added || position === partitions[group + 1]! - 1) {
-          this.#add(state, { start, end: added, group, groupCount: group + 1 });
+          feed.add({ start, end: added, group });
           added = start;
-          value = this.#finalized(state, group);
+          value = this.#finalized(feed, group);
         }
         this.#note(value, position, position + 1);
       }
@@ -332,7 +423,7 @@ class FrameRun {
     let position = 0;
     while (position < count) {
       const first = position;
-      const state = this.#aggregate.create();
+      const feed = this.#newFeed();
       const groupOf: number[] = [];
       let group = -1;
       let added = 0;
@@ -344,54 +435,28 @@ class FrameRun {
         if (!isSame) {
           group++;
           added += end - start;
-          this.#add(state, { start, end, group, groupCount: group + 1 });
+          feed.add({ start, end, group });
         }
         groupOf.push(group);
       }
       let known = -1;
       let value: SqlValue = null;
       for (const [index, each] of groupOf.entries()) {
-        if (each !== known) value = this.#finalized(state, each);
+        if (each !== known) value = this.#finalized(feed, each);
         known = each;
         this.#note(value, first + index, first + index + 1);
       }
     }
   }
 
-  /** Adds the rows at the positions [start, end) to a group, which may be none. */
-  #add(
-    state: AggregateState,
-    to: {
-      readonly start: number;
-      readonly end: number;
-      readonly group: number;
-      readonly groupCount: number;
-    },
-  ): void {
-    const { start, end, group, groupCount } = to;
-    let position = start;
-    do {
-      const count = Math.min(CHUNK_ROWS_MAX, end - position);
-      const rows = this.#rows.order.subarray(position, position + count);
-      this.#groups.fill(group, 0, count);
-      const { vectors, apart } = this.#aggregate;
-      if (apart === undefined) {
-        const taken = vectors.map((vector) => takeVector(vector, rows, count));
-        state.update(this.#groups, count, groupCount, taken);
-      } else {
-        assert(state instanceof DeferredState, 'only what is deferred has errors');
-        const chunk = apart.chunk.select(rows, count);
-        state.updateApart(this.#groups, groupCount, { ...apart, chunk }, this.#checkpoint);
-      }
-      position += count;
-      this.#checkpoint();
-    } while (position < end);
+  #newFeed(): FrameFeed {
+    return new FrameFeed(this.#rows, this.#aggregate, this.#checkpoint);
   }
 
   /** Lists and texts that frames make one for each are counted: they grow with the square of the rows. */
-  #finalized(state: AggregateState, group: number): SqlValue {
-    const answer = state.finalize(group);
-    const value = state instanceof DeferredState ? valueInAnswer(answer as DeferredAnswer) : answer;
+  #finalized(feed: FrameFeed, group: number): SqlValue {
+    const answer = feed.finalize(group);
+    const value = feed.isDeferred ? valueInAnswer(answer as DeferredAnswer) : answer;
     const isLong = Array.isArray(value) || typeof value === 'string';
     // The greatest of many is mostly the one it was before.
     if (isLong && value !== this.#last) this.#valueCount += value.length;
