@@ -13,6 +13,7 @@ import type { PackedNumbers } from './packed-numbers.ts';
 import type { ByteRange } from './skeleton.ts';
 import type { SplitTexts } from './split-strings.ts';
 import type { StringRange } from './string-values.ts';
+import type { TextLists } from './text-lists.ts';
 import type { TrailVector } from './token-source.ts';
 import { isNested, type Nested, type SqlValue } from './value.ts';
 
@@ -45,7 +46,7 @@ export type DictionaryVector = PlainCodes | StringRange;
 
 export type NestedVector = PlainNested | TrailVector | CommonVector;
 
-export type ValueVector = PlainValues | NumberLists;
+export type ValueVector = PlainValues | NumberLists | TextLists;
 
 /** INT64 within ±2^53, FLOAT64, TIMESTAMP or DATETIME. `values` may be longer than `count`. */
 type PlainNumbers = {

@@ -37,6 +37,7 @@ export const arrayFunctions: readonly ScalarFunction[] = [
       result: INT64,
       nulls: 'propagate',
       facts: { fails: 'never' },
+      inPlace: ([lists]) => (lists!.form === 'text lists' ? lists!.lengths() : undefined),
       evaluate: (array) => elementsOf(array as SqlValue)?.length ?? null,
     },
   ),
@@ -196,7 +197,7 @@ function element(mode: { readonly base: 0 | 1; readonly safe: boolean }): Scalar
     result: elementType,
     nulls: 'propagate',
     facts: mode.safe ? { fails: 'never' } : undefined,
-    inPlace: ([lists, position]) => elementOfEach(lists!, position!, mode.base),
+    inPlace: ([lists, position]) => elementOfEach(lists!, position!, mode),
     evaluate: typed((array: SqlValue, position: Int64) => {
       const elements = elementsOf(array);
       if (elements === null) return null;
@@ -212,11 +213,16 @@ function element(mode: { readonly base: 0 | 1; readonly safe: boolean }): Scalar
   };
 }
 
-/** Of lists of one length the element is there in all, or in none. */
-function elementOfEach(lists: Vector, position: Vector, base: 0 | 1): Vector | undefined {
-  if (lists.form !== 'number lists' || position.kind !== 'constant') return undefined;
-  if (typeof position.value !== 'number') return undefined;
+/** Of lists of one length the element is there in all, or in none. Of others it may be beyond the end, where that is no error. */
+function elementOfEach(
+  lists: Vector,
+  position: Vector,
+  { base, safe }: { readonly base: 0 | 1; readonly safe: boolean },
+): Vector | undefined {
+  if (position.kind !== 'constant' || typeof position.value !== 'number') return undefined;
   const index = position.value - base;
+  if (lists.form === 'text lists') return safe ? lists.element(index) : undefined;
+  if (lists.form !== 'number lists') return undefined;
   return index >= 0 && index < lists.length ? lists.element(index) : undefined;
 }
 

@@ -10,6 +10,7 @@ import { isNested, type SqlValue } from '../column/value.ts';
 import {
   constantVector,
   numberVector,
+  type UnnestedElements,
   type Vector,
   valueAt,
   valueVector,
@@ -46,12 +47,13 @@ export class UnnestOperator implements Sink {
   push(chunk: Chunk): boolean {
     if (chunk.count === 0) return true;
     const array = this.#options.array(chunk);
-    return array.kind === 'nested' ? this.#pushNested(chunk, array) : this.#pushLists(chunk, array);
+    if (array.kind === 'nested') return this.#pushElements(chunk, array.source.unnest(array));
+    if (array.form === 'text lists') return this.#pushElements(chunk, array.unnested());
+    return this.#pushLists(chunk, array);
   }
 
-  #pushNested(chunk: Chunk, array: Extract<Vector, { kind: 'nested' }>): boolean {
-    const { source, count } = array;
-    const unnested = source.unnest(array);
+  #pushElements(chunk: Chunk, unnested: UnnestedElements): boolean {
+    const { count } = chunk;
     const { inputWidth, withOffset, on } = this.#options;
     if (unnested.parents === undefined && on === undefined) {
       // Each row has exactly one element: the usual metadata. The input passes as it is.

@@ -1,6 +1,18 @@
+import { carvedInt32, carvedUint8 } from '../../column/carved-arrays.ts';
+import type { ByteRange } from '../../column/skeleton.ts';
+import { TextBlock } from '../../column/text-block.ts';
+import { TextLists } from '../../column/text-lists.ts';
+import type { ByteNeedle } from '../../column/text-signature.ts';
 import { arrayOf, BOOL, INT64, STRING } from '../../column/type.ts';
 import type { SqlValue } from '../../column/value.ts';
-import { LONE_SURROGATE } from '../../column/wtf8.ts';
+import {
+  type DictionaryVector,
+  dictionaryVector,
+  isOfStrings,
+  type StringDictionary,
+  type Vector,
+} from '../../column/vector.ts';
+import { decodeWtf8, LONE_SURROGATE } from '../../column/wtf8.ts';
 import { MADE_TEXT_LENGTH_MAX } from '../../limits.ts';
 import { QueryError } from '../../query-error.ts';
 import { joinedArrays } from '../array-functions.ts';
@@ -18,6 +30,7 @@ import {
   withAlias,
   withFacts,
 } from '../scalar-function.ts';
+import { spendSteps } from '../work-meter.ts';
 import { compileLike } from './like.ts';
 import {
   characterCount,
@@ -26,6 +39,7 @@ import {
   checkTextSize,
   countBytes,
   countCharacters,
+  needleOf,
   splitText,
 } from './text-units.ts';
 
@@ -160,7 +174,7 @@ export const textFunctions: readonly ScalarFunction[] = [
       "SPLIT('/rest/v1', '/')",
       "['', 'rest', 'v1']",
     ],
-    splitting({ optionalCount: 1 }),
+    { ...splitting({ optionalCount: 1 }), kernel: splitEach },
     ofBytes(splitting({})),
   ),
   scalarFunction(
@@ -216,10 +230,10 @@ export const textFunctions: readonly ScalarFunction[] = [
 
 type OfText = (text: string) => string;
 
-/** A function of texts, and one of BYTES, that have a value for all. */
+/** A function of texts that changes each character of ASCII alone, and one of BYTES, that have a value for all. */
 function sureTexts(ofText: OfText, ofTheBytes: OfText): readonly ScalarOverload[] {
   const [text, bytes] = [ofText, ofTheBytes].map((of) => sure(textToText([STRING], typed(of))));
-  return [text!, ofBytes(bytes!)];
+  return [{ ...text!, kernel: mappedBy(asciiMap(ofText), ofText) }, ofBytes(bytes!)];
 }
 
 /** An overload that has a value for all it takes. */
@@ -309,6 +323,81 @@ function cutting(name: string, cut: Cut): readonly ScalarOverload[] {
         return charactersBetween(text, ...cut(characterCount(text), Number(count)));
       }),
     ),
+  );
+}
+
+/** SPLIT of strings that lie as bytes, each met once. */
+function splitEach([texts, given]: readonly Vector[], count: number): Vector | undefined {
+  const delimiter = given === undefined ? ',' : given.kind === 'constant' ? given.value : null;
+  const needle = needleOf(delimiter);
+  if (needle === undefined || !isMetOnce(texts!)) return undefined;
+  const { codes, dictionary } = texts;
+  const starts = carvedInt32(count + 1);
+  const parts = new TextBlock(PARTS_EACH * count);
+  let nulls: Uint8Array | undefined;
+  starts[0] = 0;
+  for (let row = 0; row < count; row++) {
+    if (codes[row]! < 0) {
+      nulls ??= carvedUint8(count);
+      nulls[row] = 1;
+    } else {
+      const text = dictionary.range(codes[row]!);
+      addParts(text, needle, parts);
+      spendSteps(parts.count - starts[row]! + ((text.end - text.start) >> 2));
+    }
+    starts[row + 1] = parts.count;
+  }
+  return new TextLists(starts, parts.dictionary(), nulls);
+}
+
+/** Parts that a text is expected to have. */
+const PARTS_EACH = 4;
+
+function addParts({ bytes, start, end }: ByteRange, needle: ByteNeedle, parts: TextBlock): void {
+  let from = start;
+  for (let at = needle.find(bytes, from, end); at >= 0; at = needle.find(bytes, from, end)) {
+    parts.add(bytes, from, at);
+    from = at + needle.bytes.length;
+  }
+  parts.add(bytes, from, end);
+}
+
+/** Strings as bytes, each of which stands for one value: what is made of it need not be remembered. */
+type TextsMetOnce = DictionaryVector & { readonly dictionary: StringDictionary };
+
+function isMetOnce(vector: Vector): vector is TextsMetOnce {
+  if (vector.kind !== 'dictionary' || vector.dictionary.isPerValue !== true) return false;
+  return isOfStrings(vector.dictionary);
+}
+
+/** A function of one text as one of strings that lie as bytes: `map` has what becomes of each byte of ASCII. */
+function mappedBy(map: Uint8Array, ofText: OfText): ScalarOverload['kernel'] {
+  return ([texts], count) => {
+    if (!isMetOnce(texts!)) return undefined;
+    const { codes, dictionary } = texts;
+    const made = new TextBlock(count);
+    const madeCodes = carvedInt32(count);
+    for (let row = 0; row < count; row++) {
+      madeCodes[row] = codes[row]!;
+      if (codes[row]! < 0) continue;
+      const { bytes, start, end } = dictionary.range(codes[row]!);
+      spendSteps(1 + ((end - start) >> 2));
+      if (isAscii(bytes, start, end)) madeCodes[row] = made.add(bytes, start, end, map);
+      else madeCodes[row] = made.addText(ofText(decodeWtf8(bytes, start, end)));
+    }
+    return dictionaryVector(madeCodes, count, made.dictionary());
+  };
+}
+
+function isAscii(bytes: Uint8Array, start: number, end: number): boolean {
+  let all = 0;
+  for (let at = start; at < end; at++) all |= bytes[at]!;
+  return all < 0x80;
+}
+
+function asciiMap(ofText: OfText): Uint8Array {
+  return Uint8Array.from({ length: 0x80 }, (_, byte) =>
+    ofText(String.fromCharCode(byte)).charCodeAt(0),
   );
 }
 

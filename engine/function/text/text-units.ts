@@ -76,12 +76,18 @@ export function countBytes(_bytes: Uint8Array, start: number, end: number): numb
   return end - start;
 }
 
+/** What looks for a text that is not empty among bytes; `undefined` where it is not looked for so. */
+export function needleOf(wanted: SqlValue): ByteNeedle | undefined {
+  if (typeof wanted !== 'string' || wanted === '') return undefined;
+  // Half a surrogate pair has no UTF-8 to look for.
+  if (wanted.length > SEARCHED_TEXT_LENGTH_MAX || LONE_SURROGATE.test(wanted)) return undefined;
+  return new ByteNeedle(new Uint8Array(encodeWtf8(wanted)));
+}
+
 /** STRPOS of a text; `undefined` where its bytes are not looked for. */
 export function positionMeasure(wanted: SqlValue): Measure | undefined {
-  if (typeof wanted !== 'string' || wanted.length > SEARCHED_TEXT_LENGTH_MAX) return undefined;
-  // Half a surrogate pair has no UTF-8 to look for.
-  if (LONE_SURROGATE.test(wanted)) return undefined;
-  const needle = new ByteNeedle(new Uint8Array(encodeWtf8(wanted)));
+  const needle = needleOf(wanted);
+  if (needle === undefined) return undefined;
   return (bytes, start, end) => {
     const at = needle.find(bytes, start, end);
     return at < 0 ? 0 : countCharacters(bytes, start, at) + 1;

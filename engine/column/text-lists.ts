@@ -1,0 +1,75 @@
+import { carvedFloat64, carvedInt32 } from './carved-arrays.ts';
+import { consecutivePositions } from './chunk.ts';
+import {
+  type DictionaryVector,
+  dictionaryVector,
+  type NumberVector,
+  numberVector,
+  type StringDictionary,
+  type UnnestedElements,
+} from './vector.ts';
+
+/**
+ * Lists of strings: that of entry `i` is strings `[starts[i], starts[i + 1])`, where it is not NULL. None of these is
+ * NULL. `values`, the plain form, is made when somebody reads it.
+ */
+export class TextLists {
+  readonly kind = 'value';
+  readonly form = 'text lists';
+  readonly count: number;
+  readonly starts: Int32Array;
+  readonly strings: StringDictionary;
+  /** 1 where there is no list; `undefined`: there is one in each entry. */
+  readonly nulls: Uint8Array | undefined;
+  #values: (readonly string[] | null)[] | undefined;
+
+  constructor(starts: Int32Array, strings: StringDictionary, nulls?: Uint8Array) {
+    this.count = starts.length - 1;
+    this.starts = starts;
+    this.strings = strings;
+    this.nulls = nulls;
+  }
+
+  get values(): readonly (readonly string[] | null)[] {
+    this.#values ??= Array.from({ length: this.count }, (_, entry) => this.#list(entry));
+    return this.#values;
+  }
+
+  /** How many strings each list has. */
+  lengths(): NumberVector {
+    const lengths = carvedFloat64(this.count);
+    for (let entry = 0; entry < this.count; entry++) {
+      lengths[entry] = this.starts[entry + 1]! - this.starts[entry]!;
+    }
+    return numberVector(lengths, this.count, this.nulls);
+  }
+
+  /** The string at an index of each list, and NULL where there is none. */
+  element(index: number): DictionaryVector {
+    const codes = carvedInt32(this.count);
+    for (let entry = 0; entry < this.count; entry++) {
+      const code = this.starts[entry]! + index;
+      codes[entry] = index >= 0 && code < this.starts[entry + 1]! ? code : -1;
+    }
+    return dictionaryVector(codes, this.count, this.strings);
+  }
+
+  /** All strings, and the entries that they are of. */
+  unnested(): UnnestedElements {
+    const count = this.starts[this.count]!;
+    const parents = carvedInt32(count);
+    for (let entry = 0; entry < this.count; entry++) {
+      parents.fill(entry, this.starts[entry], this.starts[entry + 1]);
+    }
+    const codes = consecutivePositions(0, count);
+    return { count, parents, elements: dictionaryVector(codes, count, this.strings) };
+  }
+
+  #list(entry: number): readonly string[] | null {
+    if (this.nulls !== undefined && this.nulls[entry] === 1) return null;
+    const start = this.starts[entry]!;
+    const length = this.starts[entry + 1]! - start;
+    // By contract, strings.
+    return Array.from({ length }, (_, index) => this.strings.value(start + index) as string);
+  }
+}
