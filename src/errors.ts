@@ -90,7 +90,6 @@ const TABLE = {
   headers_too_large: { status: 431, title: 'The URL and the headers are too long' },
   query_cancelled: { status: 499, title: 'The caller disconnected before the answer' },
   internal: { status: 500, title: 'A bug in weir' },
-  not_supported: { status: 501, title: 'The store of this service cannot do this' },
   overloaded: { status: 503, title: 'Too many calls at once', retryAfterS: RETRY_AFTER_S },
   worker_lost: {
     status: 503,

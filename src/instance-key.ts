@@ -24,6 +24,11 @@ export class InstanceKey {
     this.#key = key;
   }
 
+  /** The key of all that know a secret, which is long and random. */
+  static fromSecret(secret: Uint8Array): InstanceKey {
+    return new InstanceKey(secret);
+  }
+
   /** Makes a key that is not kept. */
   static random(): InstanceKey {
     return new InstanceKey(randomBytes(KEY_SIZE));

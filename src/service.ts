@@ -239,7 +239,7 @@ function openFollowers(
   instanceKey: InstanceKey,
   heldBytesMax: number,
 ): Followers {
-  const ids = new EventIds(instanceKey);
+  const ids = new EventIds(instanceKey, () => events.sharedKey);
   const reader = new EventReader({ engine, events, ids, nowUs: () => clock.nowUs() });
   return new Followers({ reader, events, ids, heldBytesMax });
 }

@@ -8,7 +8,14 @@ import type { Reach } from '../../engine/plan/reach.ts';
 import type { HeldSnapshot, SnapshotScope } from '../../engine/pool/held-snapshot.ts';
 
 /** Options of a run. The reach is required, so that a missing one cannot open everything. */
-export type BoundedRunOptions = RunOptions & { readonly reach: Reach };
+export type BoundedRunOptions = RunOptions & {
+  readonly reach: Reach;
+  /**
+   * Where the text wants only rows that arrived before this one. The text has to say so, too. With `arrivalAfter` it
+   * bounds what ClickHouse looks at.
+   */
+  readonly arrivalEnd?: number;
+};
 
 /** What the service needs of the engine. */
 export interface QueryEngine {

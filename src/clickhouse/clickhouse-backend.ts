@@ -2,7 +2,6 @@ import type { Disk } from '../../ingest/disk/disk.ts';
 import { NodeDisk } from '../../ingest/disk/node-disk.ts';
 import { SourceDirectory } from '../../ingest/source.ts';
 import type { Clock } from '../clock.ts';
-import { ServiceError } from '../errors.ts';
 import { QUERY_MS_MAX } from '../limits.ts';
 import type { Log } from '../log.ts';
 import { StackThrottle } from '../log-throttle.ts';
@@ -11,12 +10,12 @@ import { getProfile } from '../profile.ts';
 import type { Settings } from '../settings.ts';
 import type { Backend, BackendStats } from '../store/backend.ts';
 import { IngestCounts } from '../store/ingest-counts.ts';
-import type { PublishedEvents } from '../store/published-events.ts';
 import { StoreIntake } from '../store/store-intake.ts';
 import { ClickHouseEngine } from './clickhouse-engine.ts';
 import { connectionOf, openClient } from './client.ts';
 import { ClickHouseTable } from './event-table.ts';
-import { EVENTS_TABLE, eventsTableStatement } from './schema.ts';
+import { FollowedArrivals } from './followed-arrivals.ts';
+import { EVENTS_TABLE, tableStatements } from './schema.ts';
 import { ShippedStore, type ShippedStoreOptions } from './shipped-store.ts';
 import { READING_SETTINGS } from './statement-run.ts';
 import { STATEMENTS_MAX, StatementRunner } from './statement-runner.ts';
@@ -45,7 +44,7 @@ export function openClickHouseBackend(options: {
   const table = new ClickHouseTable({
     ...connection,
     table: EVENTS_TABLE,
-    statement: eventsTableStatement({
+    statements: tableStatements({
       cluster: settings.clickhouseCluster,
       retentionDays: settings.retentionDays,
     }),
@@ -78,7 +77,7 @@ export function openClickHouseBackend(options: {
   return {
     engine,
     intake,
-    published: NOT_FOLLOWED,
+    published: new FollowedArrivals({ journal: table.journal, sources }),
     sources: {
       holdsEventsOf: (name) => engine.holdsEventsOf(name),
       add: (source) => directory.add(source),
@@ -92,17 +91,6 @@ export function openClickHouseBackend(options: {
       await runner.close();
     },
   };
-}
-
-/** Followers read by the number of an event in its source, which no gateway knows alone. */
-const NOT_FOLLOWED: PublishedEvents = {
-  lastNumber: notFollowed,
-  prepare: notFollowed,
-  whenPublished: () => {},
-};
-
-function notFollowed(): never {
-  throw new ServiceError('not_supported', 'events cannot be followed with STORE=clickhouse yet');
 }
 
 function readStats(of: {

@@ -130,13 +130,17 @@ export class ClickHouseEngine implements QueryEngine {
   }
 
   *#plan(query: PreparedQuery, options: Options): Pieces<CallPlan> {
-    const { reach, snapshot } = options;
+    const { reach, snapshot, arrivalAfter, arrivalEnd } = options;
     const optimized = yield* optimizeInPieces(query.bound, this.#contextOf(options));
     const plan = physicalPlanOf(optimized, reach);
     const planned: CallPlan = { plan, scans: scansOf(plan) };
     checkReach(planned.scans, reach);
     yield;
-    const scanned = { reach, untilUs: untilOf(snapshot) };
+    const numbers =
+      arrivalAfter === undefined || arrivalEnd === undefined
+        ? undefined
+        : { start: arrivalAfter + 1, end: arrivalEnd };
+    const scanned = { reach, untilUs: untilOf(snapshot), numbers };
     this.#statements.set(planned, renderQuery(optimized, query.bound.output, scanned));
     return planned;
   }

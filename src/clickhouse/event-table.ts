@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import type { ClickHouseClient } from '@clickhouse/client';
+import { ArrivalJournal } from './arrival-journal.ts';
 import { type ClickHouseConnection, openClient } from './client.ts';
 import {
   type ArrivalRange,
@@ -9,6 +10,7 @@ import {
   type MovedTable,
 } from './moved-table.ts';
 import { ARRIVAL_SQL, SHIPPED_COLUMNS } from './shipped-row.ts';
+import type { Stretch } from './stretches.ts';
 
 /**
  * Milliseconds without a byte from ClickHouse after which an insert counts as failed. A batch takes a second; a cluster
@@ -25,8 +27,8 @@ const REQUESTS_MAX = 4;
 
 export type ClickHouseOptions = ClickHouseConnection & {
   readonly table: string;
-  /** Makes the table where it is missing; without it, the table must be there. */
-  readonly statement?: string | undefined;
+  /** Make the tables where they are missing; without them, the tables must be there. */
+  readonly statements?: readonly string[];
   /** Instead of INSERT_MS_MAX; for tests. */
   readonly insertMsMax?: number | undefined;
 };
@@ -40,6 +42,12 @@ export interface EventTable {
   insert(rows: Uint8Array, token: string, signal: AbortSignal): Promise<void>;
   /** Resolves to the number of rows in the table. */
   count(rows: RowsOfDay, signal: AbortSignal): Promise<number>;
+  /** Gives the events of consecutive records their numbers, once. After a rejection they may have them. */
+  appendArrivals(
+    gateway: string,
+    stretches: readonly Stretch[],
+    signal: AbortSignal,
+  ): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -55,13 +63,15 @@ export type RowsOfDay = {
 export class ClickHouseTable implements MovedTable {
   readonly #client: ClickHouseClient;
   readonly #table: string;
-  readonly #statement: string | undefined;
-  /** Set while the table is being made, and when it is. */
+  readonly #statements: readonly string[];
+  /** The numbers of all events. */
+  readonly journal: ArrivalJournal;
+  /** Set while the tables are being made, and when they are. */
   #making: Promise<unknown> | undefined;
 
   constructor(options: ClickHouseOptions) {
     this.#table = options.table;
-    this.#statement = options.statement;
+    this.#statements = options.statements ?? [];
     this.#client = openClient(options, {
       silentMsMax: options.insertMsMax ?? INSERT_MS_MAX,
       requestsMax: REQUESTS_MAX,
@@ -75,18 +85,30 @@ export class ClickHouseTable implements MovedTable {
         min_insert_block_size_bytes: String(BLOCK_BYTES),
       },
     });
+    this.journal = new ArrivalJournal(this.#client, () => this.make());
   }
 
-  /** Makes the table, once. After a rejection it may be there, and the next call tries again. */
+  /** Makes the tables, once. After a rejection they may be there, and the next call tries again. */
   async make(): Promise<void> {
-    if (this.#statement === undefined) return;
-    this.#making ??= this.#client.command({ query: this.#statement });
+    this.#making ??= this.#makeAll();
     try {
       await this.#making;
     } catch (error) {
       this.#making = undefined;
       throw error;
     }
+  }
+
+  async #makeAll(): Promise<void> {
+    for (const query of this.#statements) await this.#client.command({ query });
+  }
+
+  appendArrivals(
+    gateway: string,
+    stretches: readonly Stretch[],
+    signal: AbortSignal,
+  ): Promise<void> {
+    return this.journal.append(gateway, stretches, signal);
   }
 
   async insert(rows: Uint8Array, token: string, signal: AbortSignal): Promise<void> {

@@ -176,7 +176,9 @@ export class FolderMove {
     let batch = new MoveBatch(source, partition);
     for (const chunk of rows.chunks()) {
       for (const { arrival, ...row } of chunk) {
-        batch.add(arrival, (tsv, place) => writeShippedRow({ ...row, gateway, place }, tsv));
+        batch.add(arrival, (tsv, place) =>
+          writeShippedRow({ ...row, gateway, place, receivedUs: 0 }, tsv),
+        );
         if (!this.#isFull(batch.rowCount, batch.byteSize)) continue;
         await this.#send(batch, present);
         batch = new MoveBatch(source, partition);

@@ -45,18 +45,24 @@ async function sendLog(
 ): Promise<ShippedFolder> {
   let failure: unknown;
   let failureCount = 0;
-  const counted: EventTable = {
-    insert: async (...insert) => {
+  const counting =
+    <Arguments extends unknown[]>(step: (...given: Arguments) => Promise<void>) =>
+    async (...given: Arguments): Promise<void> => {
       try {
-        await table.insert(...insert);
+        await step(...given);
         failureCount = 0;
       } catch (error) {
         failure = error;
         if (++failureCount === ATTEMPTS_MAX) void shipper.close();
         throw error;
       }
-    },
+    };
+  const counted: EventTable = {
+    insert: counting((...insert: Parameters<EventTable['insert']>) => table.insert(...insert)),
     count: (rows, stopped) => table.count(rows, stopped),
+    appendArrivals: counting((...append: Parameters<EventTable['appendArrivals']>) =>
+      table.appendArrivals(...append),
+    ),
     close: () => table.close(),
   };
   const shipper = new Shipper({

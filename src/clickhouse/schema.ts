@@ -1,3 +1,5 @@
+import { arrivalsTableStatement } from './arrivals-table.ts';
+
 /**
  * The table that holds the events of all sources in ClickHouse. `test/clickhouse/schema.test.ts` makes it, and compares
  * what is read from it with the embedded engine.
@@ -14,6 +16,7 @@
  * | `body`            | JSON of the root record: all further keys at the top level, `metadata` among them, as answers show them, in a form that ClickHouse can parse (`readable-json.ts`) |
  * | `posted_body`     | that JSON as it was posted, where it differs from `body`; else NULL                      |
  * | `is_readable`     | whether ClickHouse can parse `body`                                                      |
+ * | `received`        | when the gateway got the post, to the second; 0 for events of moved segment files        |
  * | `gateway`, `sequence`, `event` | the order of arrival: which weir took the event in, the sequence of its post in the log there, its position in the post |
  */
 export type EventRow = {
@@ -30,6 +33,8 @@ export type EventRow = {
   readonly gateway: string;
   readonly sequence: number | bigint;
   readonly event: number;
+  /** Seconds since the epoch. */
+  readonly received: number;
 };
 
 export const EVENTS_TABLE = 'events';
@@ -50,6 +55,22 @@ type TableOptions = {
   /** ClickHouse drops a day this long after it; by default it keeps all. */
   readonly retentionDays?: number | undefined;
 };
+
+const RECEIVED = "received DateTime('UTC') CODEC(Delta, ZSTD)";
+/** Rows that were received long before others are not read to find those. */
+const RECEIVED_INDEX = 'received received TYPE minmax GRANULARITY 1';
+
+/** The statements that make all tables of weir where they are missing. */
+export function tableStatements(options: TableOptions = {}): readonly string[] {
+  const { cluster } = options;
+  const where = cluster === undefined ? '' : ` ON CLUSTER ${cluster}`;
+  return [
+    eventsTableStatement(options),
+    // Tables of earlier versions do not have it.
+    `ALTER TABLE ${EVENTS_TABLE}${where} ADD COLUMN IF NOT EXISTS ${RECEIVED}, ADD INDEX IF NOT EXISTS ${RECEIVED_INDEX}`,
+    arrivalsTableStatement(options),
+  ];
+}
 
 /** The statement that makes the table where it is missing. */
 export function eventsTableStatement({ cluster, retentionDays }: TableOptions = {}): string {
@@ -75,7 +96,9 @@ export function eventsTableStatement({ cluster, retentionDays }: TableOptions = 
   is_readable Bool MATERIALIZED isValidJSON(body) AND isValidJSON(JSONExtractRaw(body)),
   gateway LowCardinality(String),
   sequence UInt64,
-  event UInt32
+  event UInt32,
+  ${RECEIVED},
+  INDEX ${RECEIVED_INDEX}
 )
 ENGINE = ${engine}
 PARTITION BY toDate(timestamp)

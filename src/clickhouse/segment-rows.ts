@@ -16,7 +16,9 @@ import type { ArrivalRange } from './moved-table.ts';
 import { dayText, type ShippedRow } from './shipped-row.ts';
 
 /** A row of a segment, without what tells where it came in. Its bytes are good until the next row. */
-export type SegmentRow = Omit<ShippedRow, 'gateway' | 'place'> & { readonly arrival: number };
+export type SegmentRow = Omit<ShippedRow, 'gateway' | 'place' | 'receivedUs'> & {
+  readonly arrival: number;
+};
 
 /** Consecutive rows [start, end) of one project key, of none, or of mixed projects. */
 type Group = {

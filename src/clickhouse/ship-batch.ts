@@ -2,6 +2,7 @@ import { Slices, yieldToEventLoop } from '../../ingest/event-loop.ts';
 import type { ReplayedRecord } from '../../ingest/log/log-walk.ts';
 import { toPartition } from '../../ingest/partition.ts';
 import { dayText, RecordRows } from './shipped-row.ts';
+import { type Stretch, Stretches } from './stretches.ts';
 import { TsvBuffer } from './tsv-buffer.ts';
 
 /** Bytes of rows that are written before other work of the thread may run. */
@@ -24,6 +25,7 @@ type OpenDay = { readonly tsv: TsvBuffer; rowCount: number };
 export class ShipBatch {
   readonly #gateway: string;
   readonly #days = new Map<number, OpenDay>();
+  readonly #stretches = new Stretches();
   #rowCount = 0;
   #byteSize = 0;
   #receivedUs: number | undefined;
@@ -52,10 +54,20 @@ export class ShipBatch {
     const rows = new RecordRows(record, this.#gateway);
     const slices = new Slices(ROWS_SLICE_BYTES);
     const sizeBefore = this.#byteSize;
+    let timestampUsMin = Number.POSITIVE_INFINITY;
+    let timestampUsMax = Number.NEGATIVE_INFINITY;
     for (let row = 0; row < record.rowCount; row++) {
       this.#addRow(rows, row, record.sequence);
+      timestampUsMin = Math.min(timestampUsMin, rows.timestampUs(row));
+      timestampUsMax = Math.max(timestampUsMax, rows.timestampUs(row));
       if (slices.isOver(this.#byteSize - sizeBefore)) await yieldToEventLoop();
     }
+    if (record.rowCount > 0) this.#stretches.add({ ...record, timestampUsMin, timestampUsMax });
+  }
+
+  /** The records with events, to be numbered in this order. */
+  stretches(): Stretch[] {
+    return this.#stretches.list();
   }
 
   /** The rows of each day, oldest day first. They are good until more are added. */

@@ -196,7 +196,7 @@ export class Shipper {
   }
 
   /**
-   * Inserts the rows of each day. Resolves to false if the shipper was closed. `mayBeThere`: an earlier process may have
+   * Inserts the rows of each day, and gives the events numbers. Resolves to false if the shipper was closed. `mayBeThere`: an earlier process may have
    * done so.
    */
   async #send(batch: ShipBatch, interval: ShipInterval, mayBeThere: boolean): Promise<boolean> {
@@ -216,7 +216,10 @@ export class Shipper {
       });
       if (!isSent) return false;
     }
-    return true;
+    // After all days, so that a follower who reads up to a number has every event before it.
+    return this.#retrying(isAnyFailure, () =>
+      table.appendArrivals(gateway, batch.stretches(), signal),
+    );
   }
 
   /** Repeats a step until it succeeds. Resolves to false if the shipper was closed before. */

@@ -26,17 +26,25 @@ const ID_PATTERN = /^[\w-]{22}$/;
  * Encryption", 2000). The number uses 53 of its 64 bits, so a wrong text passes for an id with a chance of 2^-43.
  */
 export class EventIds {
-  readonly #key: Uint8Array;
+  readonly #instanceKey: InstanceKey;
+  readonly #findShared: () => InstanceKey | undefined;
+  /** What the cipher was made from. */
+  #source: InstanceKey | undefined;
+  #key: Uint8Array = Buffer.alloc(0);
   /** Each block is encrypted independently, so one cipher makes all ids. */
-  readonly #cipher: Cipher;
+  #cipher: Cipher | undefined;
   readonly #checks = new Map<string, Buffer>();
   readonly #drawn = Buffer.alloc(DRAWN_SIZE);
   /** Bytes of `#drawn` that ids have used. */
   #usedSize = DRAWN_SIZE;
 
-  constructor(instanceKey: InstanceKey) {
-    this.#key = instanceKey.derive('event ids', 32);
-    this.#cipher = createCipheriv('aes-256-ecb', this.#key, null).setAutoPadding(false);
+  /** `findShared` gives the key of several instances that know the same numbers, if there are. */
+  constructor(
+    instanceKey: InstanceKey,
+    findShared: () => InstanceKey | undefined = () => undefined,
+  ) {
+    this.#instanceKey = instanceKey;
+    this.#findShared = findShared;
   }
 
   /** The id of the event with this number. */
@@ -45,17 +53,28 @@ export class EventIds {
     block.writeBigUInt64BE(BigInt(number));
     this.#copyRandom(block);
     this.#getCheck(source).copy(block, CHECK_START);
-    return this.#cipher.update(block).toString('base64url');
+    return this.#openCipher().update(block).toString('base64url');
   }
 
   /** The number in an id; `undefined` if it was not made by this instance for this source. */
   findNumber(source: string, id: string): number | undefined {
     if (!ID_PATTERN.test(id)) return undefined;
+    this.#openCipher();
     const decipher = createDecipheriv('aes-256-ecb', this.#key, null).setAutoPadding(false);
     const block = decipher.update(Buffer.from(id, 'base64url'));
     if (!block.subarray(CHECK_START).equals(this.#getCheck(source))) return undefined;
     const number = Number(block.readBigUInt64BE());
     return Number.isSafeInteger(number) ? number : undefined;
+  }
+
+  #openCipher(): Cipher {
+    const source = this.#findShared() ?? this.#instanceKey;
+    if (this.#cipher === undefined || this.#source !== source) {
+      this.#source = source;
+      this.#key = source.derive('event ids', 32);
+      this.#cipher = createCipheriv('aes-256-ecb', this.#key, null).setAutoPadding(false);
+    }
+    return this.#cipher;
   }
 
   #copyRandom(block: Buffer): void {

@@ -31,6 +31,7 @@ export type FollowedEvents = {
 
 const PARAMETERS: readonly ParameterDeclaration[] = [
   { name: 'after', type: { kind: 'INT64' } },
+  { name: 'end', type: { kind: 'INT64' } },
   { name: 'since', type: { kind: 'TIMESTAMP' } },
   { name: 'project', type: { kind: 'STRING' } },
 ];
@@ -62,14 +63,12 @@ export class EventReader {
     readonly events: PublishedEvents;
     readonly ids: EventIds;
     readonly nowUs: () => number;
-    /** The most events of a page; for tests. */
-    readonly pageRows?: number;
   }) {
     this.#engine = parts.engine;
     this.#events = parts.events;
     this.#ids = parts.ids;
     this.#nowUs = parts.nowUs;
-    this.#pageRows = parts.pageRows ?? FOLLOWED_PAGE_ROWS;
+    this.#pageRows = parts.events.pageRows ?? FOLLOWED_PAGE_ROWS;
   }
 
   /**
@@ -102,7 +101,7 @@ export class EventReader {
     if (count === 0) return end;
     for (let parts = seesAll(events) ? 1 : LAST_PARTS; ; parts *= LAST_PARTS_GROWTH) {
       const after = Math.max(0, end - count * parts);
-      const page = { after, rowsMax: count, signal: cancelled };
+      const page = { after, end, rowsMax: count, signal: cancelled };
       const answer = await this.#run(events, page, 'newest first');
       const oldest = lastArrival(answer.json);
       answer.release();
@@ -110,13 +109,14 @@ export class EventReader {
     }
   }
 
-  async #read(events: FollowedEvents, wanted: WantedPage): Promise<ReadPage> {
-    // Events published after this point may or may not be in the answer.
-    const end = this.#events.lastNumber(events.source.name);
-    const { rowsMax } = wanted;
+  async #read(events: FollowedEvents, wanted: Omit<WantedPage, 'end'>): Promise<ReadPage> {
+    const { after, rowsMax, signal } = wanted;
+    const { source, sinceUs } = events;
+    let end: number;
     let answer: QueryAnswer;
     try {
-      answer = await this.#run(events, wanted, 'oldest first');
+      end = await this.#events.pageEnd({ source: source.name, after, sinceUs }, signal);
+      answer = await this.#run(events, { ...wanted, end }, 'oldest first');
     } catch (error) {
       const isTooLarge = error instanceof QueryError && SIZE_CODES.includes(error.code);
       if (!isTooLarge || rowsMax === 1) throw asServiceError(error);
@@ -124,11 +124,10 @@ export class EventReader {
     }
     try {
       const page = await createEventPage(answer.json, (number) =>
-        this.#ids.createId(events.source.name, number),
+        this.#ids.createId(source.name, number),
       );
       const isWhole = answer.rowCount < rowsMax;
-      const through = isWhole ? Math.max(end, page.lastNumber ?? 0) : (page.lastNumber ?? end);
-      return { ...page, through };
+      return { ...page, through: isWhole ? end : (page.lastNumber ?? end) };
     } finally {
       answer.release();
     }
@@ -136,12 +135,13 @@ export class EventReader {
 
   #run(
     events: FollowedEvents,
-    { after, rowsMax, signal }: WantedPage,
+    { after, end, rowsMax, signal }: WantedPage,
     order: PageOrder,
   ): Promise<QueryAnswer> {
     return this.#engine.run(this.#getQuery(events, order), {
       parameters: new Map<string, string | number | null>([
         ['after', after - 1],
+        ['end', end],
         ['since', events.sinceUs ?? null],
         ['project', events.project ?? null],
       ]),
@@ -149,6 +149,7 @@ export class EventReader {
       rowsMax,
       reach: events.reach,
       arrivalAfter: after - 1,
+      arrivalEnd: end,
       tenant: events.tenant,
       signal,
     });
@@ -176,8 +177,10 @@ export class EventReader {
 /** Prepared queries by their texts. */
 type Queries = Map<string, PreparedQuery>;
 
+/** The events with the numbers (after, end]. */
 type WantedPage = {
   readonly after: number;
+  readonly end: number;
   readonly rowsMax: number;
   /** Aborted when no follower waits for the page. */
   readonly signal: AbortSignal;
@@ -219,7 +222,7 @@ function formatQuery(events: FollowedEvents, order: PageOrder): string {
   const [first, ...rest] = source.projectPath;
   const unnests: string[] = [];
   let owner = 't';
-  const conditions = ['_arrival > @after'];
+  const conditions = ['_arrival > @after', '_arrival < @end'];
   if (sinceUs !== undefined) conditions.push('t.timestamp >= @since');
   if (project !== undefined) {
     let field = first!;

@@ -107,8 +107,10 @@ export class Followers {
     return this.#places.size;
   }
 
-  /** The number of the event of a source with this id; `undefined` if there is none. */
-  findNumber(source: Source, id: string): number | undefined {
+  /** The number of the event of a source with this id; `undefined` if there is none. Rejects with a QueryError. */
+  async findNumber(source: Source, id: string): Promise<number | undefined> {
+    const unwatch = await this.#events.watch();
+    unwatch();
     return this.#ids.findNumber(source.name, id);
   }
 
@@ -129,7 +131,9 @@ export class Followers {
     const go = (): void => ending.abort('gone' satisfies Ending);
     response.on('close', go);
     if (response.destroyed) go();
+    let unwatch = (): void => {};
     try {
+      unwatch = await this.#events.watch();
       const { after, notice } = await this.#begin(events, start, signal);
       response.statusCode = 200;
       response.setHeader('Content-Type', 'text/event-stream; charset=utf-8');
@@ -143,6 +147,7 @@ export class Followers {
       if (signal.reason === 'closing') throw stopping();
       throw error;
     } finally {
+      unwatch();
       response.off('close', go);
       this.#places.delete(events.tenant, ending);
     }
@@ -205,7 +210,8 @@ export class Followers {
       }
       case 'after': {
         const { number, id } = start;
-        if (number !== undefined && number <= lastNumber) return { after: number, notice: '' };
+        const isKnown = number !== undefined && this.#events.knows(events.source.name, number);
+        if (isKnown) return { after: number, notice: '' };
         // The id is of an earlier store, so it is unknown which events the follower has.
         return { after: 0, notice: `event: gap\ndata: ${JSON.stringify({ after: id })}\n\n` };
       }

@@ -88,7 +88,6 @@ export const FOLLOW_TEXT: OperationText = {
     'query_failed',
     'query_limit',
     'answer_too_large',
-    'not_supported',
     'overloaded',
     'worker_lost',
     'storage_failed',
@@ -109,7 +108,7 @@ export function followHandler(options: RouteOptions): GuardedOperation['handle']
     if (project === '') throw invalid('project', 'a project', project);
     if (project !== undefined) authorizeProject(grant, project);
     const sinceUs = parseSinceUs(query);
-    const start = parseStart(request, query, { source, grant, sinceUs, followers });
+    const start = await parseStart(request, query, { source, grant, sinceUs, followers });
     const search = oneText(query, 'search') ?? '';
     const signal = goneSignal(response);
     const conditions = await findConditions(search, source, { ...options, grant, signal });
@@ -151,7 +150,7 @@ async function findConditions(
  * `after` and `last`. With a time, following starts at the first event kept since then; without
  * anything, at the next event.
  */
-function parseStart(
+async function parseStart(
   request: Request,
   query: ParameterTexts,
   parts: {
@@ -160,7 +159,7 @@ function parseStart(
     readonly sinceUs: number | undefined;
     readonly followers: Followers;
   },
-): FollowStart {
+): Promise<FollowStart> {
   const last = oneText(query, 'last');
   const after = oneText(query, 'after');
   const count = last === undefined ? undefined : parseCount(last);
@@ -181,16 +180,16 @@ const PLAIN_ID = /^\d{1,16}$/;
  * Starts after the event with this id. A token that is bound to projects may use only encrypted
  * ids: from numbers it could learn how many events others have. Other ids are unknown to it.
  */
-function startAfter(
+async function startAfter(
   parameter: string,
   id: string,
   parts: { readonly source: Source; readonly grant: Grant; readonly followers: Followers },
-): FollowStart {
+): Promise<FollowStart> {
   const { source, grant, followers } = parts;
   if (id === '0') return { kind: 'first' };
   const isPlain = PLAIN_ID.test(id) && Number.isSafeInteger(Number(id));
   if (isPlain && grant.projects !== 'all') return { kind: 'after', number: undefined, id };
-  const number = isPlain ? Number(id) : followers.findNumber(source, id);
+  const number = isPlain ? Number(id) : await followers.findNumber(source, id);
   if (number !== undefined) return { kind: 'after', number, id };
   throw invalid(parameter, `the id of an event of ${source.name} from this instance`, id);
 }

@@ -173,7 +173,10 @@ function sourceStore(durable: DurableStore, directory: SourceDirectory): SourceS
 
 function publishedEvents(store: LogStore, { sources }: SourceDirectory): PublishedEvents {
   return {
+    watch: async () => () => {},
     lastNumber: (source) => store.arrivalEnd(source),
+    knows: (source, number) => number <= store.arrivalEnd(source),
+    pageEnd: async ({ source }) => store.arrivalEnd(source),
     prepare: (text, parameters) => prepareQuery(text, { sources, parameters, hasArrivals: true }),
     whenPublished: (listener) => store.whenPublished(listener),
   };

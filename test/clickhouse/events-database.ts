@@ -1,5 +1,5 @@
 import type { ClickHouseOptions } from '../../src/clickhouse/event-table.ts';
-import { eventsTableStatement } from '../../src/clickhouse/schema.ts';
+import { tableStatements } from '../../src/clickhouse/schema.ts';
 import type { ChdbUnderTest } from './chdb.ts';
 
 export const DATABASE = 'weir';
@@ -9,7 +9,7 @@ export function makeDatabase(chdb: ChdbUnderTest): void {
   chdb.run(`DROP DATABASE IF EXISTS ${DATABASE}`);
   chdb.run(`CREATE DATABASE ${DATABASE}`);
   chdb.run(`USE ${DATABASE}`);
-  chdb.run(eventsTableStatement());
+  for (const statement of tableStatements()) chdb.run(statement);
 }
 
 /** How the client reaches a server of these tests. */

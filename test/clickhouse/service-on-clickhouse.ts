@@ -8,6 +8,7 @@ import type { Clock } from '../../src/clock.ts';
 import type { LogEntry } from '../../src/log.ts';
 import { type Service, startService } from '../../src/service.ts';
 import { parseSettings } from '../../src/settings.ts';
+import { EventStream } from '../support/event-stream.ts';
 import { type HttpAnswer, HttpClient } from '../support/http-client.ts';
 import { DATABASE } from './events-database.ts';
 
@@ -79,6 +80,10 @@ export class ServiceOnClickHouse {
     return new ServiceOnClickHouse(service, folder, entries);
   }
 
+  get url(): string {
+    return this.#service.url;
+  }
+
   get backend(): Service['backend'] {
     return this.#service.backend;
   }
@@ -119,6 +124,20 @@ export class ServiceOnClickHouse {
     const { status, text } = await this.query(sql, token);
     if (status !== 200) throw new Error(`query: ${status} ${text}`);
     return (JSON.parse(text) as { readonly result: Record<string, unknown>[] }).result;
+  }
+
+  /** Follows a source, which has begun when the promise resolves. */
+  async follow(
+    source: string,
+    query: Readonly<Record<string, string>> = {},
+    options: { readonly token?: string; readonly lastEventId?: string } = {},
+  ): Promise<EventStream> {
+    const { token = TOKEN, lastEventId } = options;
+    const path = `/api/sources/${source}/tail?${new URLSearchParams(query)}`;
+    const after = lastEventId === undefined ? {} : { 'Last-Event-ID': lastEventId };
+    const stream = await EventStream.open(this.url + path, { 'X-API-KEY': token, ...after });
+    if (stream.response.statusCode === 200) await stream.emptied(1);
+    return stream;
   }
 
   /** Resolves when all that was posted is in ClickHouse. */

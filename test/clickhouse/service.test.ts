@@ -381,11 +381,4 @@ suite('the service with its events in ClickHouse', { skip: missingChdb() }, () =
       deepEqual([level.distinct_is_exact, level.events], [true, 200]);
     });
   });
-
-  test('following is refused', async () => {
-    await withService(async (on) => {
-      const { status, text } = await on.ask('GET', `/api/sources/${SOURCE}/tail`);
-      equal(status, 501, text);
-    });
-  });
 });

@@ -20,9 +20,12 @@ const DAYS = 3;
 
 /**
  * A start makes the checkpoint and its copy, by renames 1 and 2; an interval is begun by two more and ended by two, and
- * sent by an insert for each day.
+ * sent by an insert for each day and one for the numbers.
  */
-const KILLS = ['rename 3', 'rename 4', 'insert 2', 'acknowledged 3', 'rename 5', 'rename 6'];
+const KILLS = [
+  ...['rename 3', 'rename 4', 'insert 2', 'acknowledged 3', 'append 1', 'appended 1'],
+  ...['rename 5', 'rename 6'],
+];
 
 suite('a shipper is killed', { skip: missingChdb() }, () => {
   let chdb: ChdbUnderTest;

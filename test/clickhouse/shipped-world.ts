@@ -231,6 +231,15 @@ export class ShippedWorld {
           this.#step(pulse, 'insert is acknowledged');
         }),
       count: (rows, signal) => table.count(rows, signal),
+      appendArrivals: (gateway, stretches, signal) =>
+        untilDeath(async () => {
+          this.#step(pulse, 'numbers are sent');
+          const appended = table.appendArrivals(gateway, stretches, signal);
+          appended.catch(() => {});
+          this.#step(pulse, 'numbers are under way');
+          await appended;
+          this.#step(pulse, 'numbers are acknowledged');
+        }),
       close: () => table.close(),
     };
   }
@@ -250,16 +259,27 @@ function keyOf(gateway: string, sequence: number): string {
   return `${gateway} ${String(sequence).padStart(10, '0')}`;
 }
 
-/** Fails unless the table has each event of the worlds once, in the order of arrival. */
+/** Fails unless the table has each event of the worlds once, in the order of arrival, with a number of its own. */
 export function expectShipped(chdb: ChdbUnderTest, worlds: readonly ShippedWorld[]): void {
-  const found = new Map(
-    chdb.rows<[string, string[]]>(
-      `SELECT gateway, groupArray(id) FROM
-        (SELECT gateway, id FROM ${DATABASE}.events ORDER BY gateway, sequence, event) GROUP BY gateway`,
-    ),
-  );
   const wanted = new Map(worlds.flatMap((world) => [...world.expected()]));
-  for (const gateway of new Set([...found.keys(), ...wanted.keys()])) {
-    assert.deepEqual(found.get(gateway), wanted.get(gateway));
+  const arrived = chdb.rows<[number, number]>(
+    `SELECT number_start, number_end FROM ${DATABASE}.arrivals ORDER BY number_end`,
+  );
+  for (const [index, [start]] of arrived.entries()) {
+    assert.equal(start, arrived[index - 1]?.[1] ?? 0, 'numbers are given without gaps, once');
+  }
+  for (const rows of [`${DATABASE}.events ORDER BY gateway, sequence, event`, NUMBERED]) {
+    const found = new Map(
+      chdb.rows<[string, string[]]>(
+        `SELECT gateway, groupArray(id) FROM (SELECT gateway, id FROM ${rows}) GROUP BY gateway`,
+      ),
+    );
+    for (const gateway of new Set([...found.keys(), ...wanted.keys()])) {
+      assert.deepEqual(found.get(gateway), wanted.get(gateway));
+    }
   }
 }
+
+const NUMBERED = `${DATABASE}.events AS e INNER JOIN ${DATABASE}.arrivals AS a ON e.gateway = a.gateway
+  AND sequence >= sequence_start AND sequence < sequence_end
+  ORDER BY number_start + (sequence - sequence_start) * stride + event`;

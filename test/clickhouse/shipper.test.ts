@@ -36,6 +36,8 @@ class ListedTable implements EventTable {
     return this.rowCount;
   }
 
+  async appendArrivals(): Promise<void> {}
+
   async close(): Promise<void> {}
 }
 

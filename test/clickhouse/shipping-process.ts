@@ -27,6 +27,11 @@ const shipper = new Shipper({
       deadlyStep('acknowledged');
     },
     count: (rows, signal) => table.count(rows, signal),
+    appendArrivals: async (gateway, stretches, signal) => {
+      deadlyStep('append');
+      await table.appendArrivals(gateway, stretches, signal);
+      deadlyStep('appended');
+    },
     close: () => table.close(),
   },
   onFailure: () => {},

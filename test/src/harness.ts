@@ -85,6 +85,9 @@ export function fakeAnswer(rows: readonly unknown[]): QueryAnswer {
 
 /** Published events of sources without posts. */
 export const NO_EVENTS: PublishedEvents = {
+  watch: async () => () => {},
+  knows: () => false,
+  pageEnd: async () => 0,
   lastNumber: () => 0,
   prepare: fakePrepare,
   whenPublished: () => {},

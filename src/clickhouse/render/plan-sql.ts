@@ -13,6 +13,7 @@ import { withAnswers } from './correlated-sql.ts';
 import { dynamicElements } from './dynamic-sql.ts';
 import { type ColumnSql, ExpressionSql } from './expression-sql.ts';
 import { filtered, joinRows } from './join-rows.ts';
+import { type NumberRange, numberedScan } from './numbered-scan.ts';
 import { refuse } from './refusal.ts';
 import {
   ascending,
@@ -48,6 +49,8 @@ export type ScannedEvents = {
   readonly reach: Reach;
   /** Only events with an earlier timestamp, in microseconds; all if left out. */
   readonly untilUs?: number | undefined;
+  /** Only events with these numbers, which are their arrivals then. */
+  readonly numbers?: NumberRange | undefined;
 };
 
 /**
@@ -120,6 +123,17 @@ export class PlanSql implements Plans {
       return `${sql} AS ${nameOf(column)}`;
     });
     const list = items.length === 0 ? '1 AS one' : items.join(', ');
+    const { numbers } = this.#scanned;
+    if (numbers !== undefined) {
+      const sql = numberedScan({
+        list,
+        conditions,
+        columns,
+        numbers,
+        source: this.#parts.text(source),
+      });
+      return { sql, columns: named(columns.map(({ column }) => column)), order: [] };
+    }
     return {
       sql: `SELECT ${list} FROM ${EVENTS_TABLE} WHERE ${conditions.join(' AND ')}`,
       columns: new Map(

@@ -7,10 +7,15 @@ import type { BoundedRunOptions } from '../../../src/call/query-engine.ts';
 import { EventIds } from '../../../src/follow/event-ids.ts';
 import { EventReader } from '../../../src/follow/event-reader.ts';
 import { InstanceKey } from '../../../src/instance-key.ts';
+import type { PublishedEvents } from '../../../src/store/published-events.ts';
 import { EventStream } from '../../support/event-stream.ts';
-import { fakeAnswer, fakePrepare, PRIVATE, type Run, withApp } from '../harness.ts';
+import { fakeAnswer, NO_EVENTS, PRIVATE, type Run, withApp } from '../harness.ts';
 
 const [SOURCE] = BUILT_IN_SOURCES;
+
+function eventsUpTo(lastNumber: number): PublishedEvents {
+  return { ...NO_EVENTS, lastNumber: () => lastNumber, pageEnd: async () => lastNumber };
+}
 
 /** A reader whose queries run until they are cancelled. */
 function readerOf(): { readonly reader: EventReader; readonly runs: BoundedRunOptions[] } {
@@ -25,7 +30,7 @@ function readerOf(): { readonly reader: EventReader; readonly runs: BoundedRunOp
         });
       },
     },
-    events: { lastNumber: () => 10, prepare: fakePrepare, whenPublished: () => {} },
+    events: eventsUpTo(10),
     ids: new EventIds(InstanceKey.random()),
     nowUs: () => 0,
   });
@@ -42,6 +47,8 @@ test('all followers of a tenant share the read of a page, which is cancelled whe
   const pages = callers.map(({ signal }, index) =>
     reader.read(eventsOf(index < 2 ? 'one' : 'two'), 5, signal),
   );
+  // First the end of the page is looked up.
+  await new Promise((resolve) => setImmediate(resolve));
   assert.deepEqual(
     runs.map(({ tenant }) => tenant),
     ['one', 'two'],
@@ -87,7 +94,7 @@ test('the last events are searched among no more recent ones than they may be am
           return fakeAnswer(Array.from({ length: rowCount }, (_, row) => ({ _arrival: 90 - row })));
         },
       },
-      events: { lastNumber: () => 100_000, prepare: fakePrepare, whenPublished: () => {} },
+      events: eventsUpTo(100_000),
       ids: new EventIds(InstanceKey.random()),
       nowUs: () => 0,
     });
@@ -110,7 +117,7 @@ test('the search for the last events ends at the first event', async () => {
         return fakeAnswer([]);
       },
     },
-    events: { lastNumber: () => 100, prepare: fakePrepare, whenPublished: () => {} },
+    events: eventsUpTo(100),
     ids: new EventIds(InstanceKey.random()),
     nowUs: () => 0,
   });

@@ -58,6 +58,9 @@ class FollowersUnderTest {
     } = {},
   ) {
     const events: PublishedEvents = {
+      watch: async () => () => {},
+      knows: (_source, number) => number <= this.#lastNumber,
+      pageEnd: () => assert.fail('no page is read here'),
       lastNumber: () => this.#lastNumber,
       prepare: () => assert.fail('no text is bound here'),
       whenPublished: (listener) => {
