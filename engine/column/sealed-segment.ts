@@ -154,13 +154,19 @@ export class SealedSegmentReader implements Segment {
 
   /**
    * The rows of a project as a segment of their own, in memory of its own; `undefined` where there are none, more than
-   * `rowsMax`, or where they do not lie together.
+   * `rowsMax`, or where they do not lie together. With `newest` only some of them.
    */
-  extractOf(projectKey: string, from: ExtractFrom): SegmentOfExtract | undefined {
+  extractOf(
+    projectKey: string,
+    from: ExtractFrom,
+    newest: NewestRows = { skipped: 0, count: Number.POSITIVE_INFINITY },
+  ): SegmentOfExtract | undefined {
     const [run, ...others] = this.runs(projectKey);
     if (run === undefined || others.length > 0 || !run.hasProjectKey) return undefined;
-    if (run.count > from.rowsMax) return undefined;
-    return this.#extract({ start: run.start, end: run.start + run.count }, from);
+    const count = run.count - newest.skipped;
+    if (run.count > from.rowsMax || count <= 0) return undefined;
+    const end = run.start + count;
+    return this.#extract({ start: end - Math.min(count, newest.count), end }, from);
   }
 
   /**
@@ -392,6 +398,9 @@ export type ExtractFrom = {
   readonly read: ReadSlice;
   readonly rowsMax: number;
 };
+
+/** Of the rows of a project so many, but for so many that are newer. */
+export type NewestRows = { readonly skipped: number; readonly count: number };
 
 export type SegmentOfExtract = {
   readonly segment: SealedSegmentReader;

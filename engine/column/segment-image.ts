@@ -1,6 +1,8 @@
 import { brotliDecompressSync, crc32 } from 'node:zlib';
+import { must } from '../assert.ts';
 import { QueryError } from '../query-error.ts';
 import type { ReadSlice } from './extract/slice-bytes.ts';
+import { decodeBrotli } from './kept-decoder.ts';
 import { HEADER_SIZE } from './sealed-layout.ts';
 import type { SealedSegmentHandle } from './segment.ts';
 import {
@@ -28,12 +30,17 @@ import type { Slice } from './slice.ts';
 /** Blocks that are kept unpacked for the next bytes of the same: of a column, of its codes, of its dictionary. */
 const UNPACKED_BLOCKS_MAX = 8;
 
-/** What zlib insists on. */
-const CHUNK_SIZE_MIN = 64;
-
 /** Where blocks are read to before they are unpacked; larger ones get memory of their own. */
 const STORED_SIZE_KEPT_MAX = 4 * 1024 * 1024;
 let kept = new Uint8Array(64 * 1024);
+
+/** Where blocks are unpacked that go on to the memory of a segment at once; larger ones get memory of their own. */
+const UNPACKED_SIZE_KEPT_MAX = 64 * 1024;
+const unpacked = new Uint8Array(UNPACKED_SIZE_KEPT_MAX + 1);
+
+function unpackedBytes(size: number): Uint8Array {
+  return size < unpacked.length ? unpacked : new Uint8Array(size + 1);
+}
 
 /** Bytes of a file that are read with those before them, where all are wanted: each call of the system takes as long as some 10 KB. */
 const READ_AHEAD_MAX = 256 * 1024;
@@ -283,29 +290,27 @@ export class SegmentImage {
     return true;
   }
 
-  /** The bytes of a block that is not in memory; the last few are kept. */
+  /** The bytes of a block that is not in memory; the last few are kept. Good until the next call, and perhaps with others behind them. */
   #unpackedBlock(block: number, end: number): Uint8Array {
     const known = this.#unpackedBlocks.get(block);
     if (known !== undefined) return known;
     checkLoading();
-    const read = this.#read(block, end);
+    const [, size] = placeOf(this.#backing!, block);
+    const room = this.#unpackedRoom(size + 1);
+    const read = this.#read(block, end, room);
+    if (this.buffer !== this.#own?.buffer) countReadInParts(this.#backing!, size);
     // What is stored as it is lies where the next block is read to.
-    const bytes = this.#isPacked(block) ? read : read.slice();
-    const isBeside = this.buffer === this.#own?.buffer;
-    if (!isBeside) countReadInParts(this.#backing!, bytes.length);
-    if (this.#unpackedBlocks.size === UNPACKED_BLOCKS_MAX) {
-      for (const oldest of this.#unpackedBlocks.keys()) {
-        this.#unpackedBlocks.delete(oldest);
-        break;
-      }
-    }
-    this.#unpackedBlocks.set(block, bytes);
-    return bytes;
+    if (read.buffer !== room.buffer) room.set(read);
+    this.#unpackedBlocks.set(block, room);
+    return room;
   }
 
-  #isPacked(block: number): boolean {
-    const { size, storedSize } = storedBlockAt(this.#backing!.blocks, block);
-    return storedSize < size;
+  /** Memory for a block: that of the oldest which is kept, where there are enough. */
+  #unpackedRoom(size: number): Uint8Array {
+    if (this.#unpackedBlocks.size < UNPACKED_BLOCKS_MAX) return new Uint8Array(size);
+    const [oldest, room] = must(this.#unpackedBlocks.entries().next().value);
+    this.#unpackedBlocks.delete(oldest);
+    return room.length < size ? new Uint8Array(size) : room;
   }
 
   /** Whether there is room for all of the segment where all threads share it. */
@@ -348,7 +353,7 @@ export class SegmentImage {
     noteUse(backing, { first: index, end: index + 1 });
     if (this.#own === undefined && hasFrame(backing)) return;
     checkLoading();
-    const frame = this.#unpack(backing.frame, undefined);
+    const frame = this.#unpack(() => brotliDecompressSync(backing.frame));
     const bytes = new Uint8Array(this.buffer);
     bytes.set(frame.subarray(0, HEADER_SIZE));
     bytes.set(frame.subarray(HEADER_SIZE), bytes.length - frame.length + HEADER_SIZE);
@@ -361,7 +366,7 @@ export class SegmentImage {
     checkLoading();
     const backing = this.#backing!;
     const [offset, size] = placeOf(backing, block);
-    new Uint8Array(this.buffer, offset, size).set(this.#read(block, end));
+    new Uint8Array(this.buffer, offset, size).set(this.#read(block, end, unpackedBytes(size)));
     becameResident(backing, block, size);
   }
 
@@ -379,7 +384,7 @@ export class SegmentImage {
       target.set(new Uint8Array(shared, offset, size));
       this.#ownSize += size;
     } else {
-      target.set(this.#read(block, end));
+      target.set(this.#read(block, end, unpackedBytes(size)));
       this.#becameOwn(size);
     }
     isThere[block] = 1;
@@ -392,13 +397,13 @@ export class SegmentImage {
     Atomics.add(this.#backing!.gauge, GAUGE_PASSING, Math.ceil(size / KIB));
   }
 
-  /** Of a block whose neighbours up to `end` are wanted next. */
-  #read(block: number, end: number): Uint8Array {
+  /** Of a block whose neighbours up to `end` are wanted next. Good until the next call; in `room` perhaps. */
+  #read(block: number, end: number, room: Uint8Array): Uint8Array {
     const { blocks } = this.#backing!;
     const { size, storedOffset, storedSize, crc } = storedBlockAt(blocks, block);
     const stored = this.#stored(storedOffset, storedSize, aheadOf(blocks, block, end));
     if (crc32(stored) !== crc) this.#fail(`the checksum of the block at ${storedOffset} is wrong`);
-    return storedSize === size ? stored : this.#unpack(stored, size);
+    return storedSize === size ? stored : this.#unpackBlock(stored, size, room);
   }
 
   /** Bytes of the file; those up to `ahead` behind them are read with them. Good until the next call. */
@@ -436,19 +441,18 @@ export class SegmentImage {
     throw new SegmentReadError(this.#handle.id, path, 'the disk gives less than the file has');
   }
 
-  /** `size`: bytes that must come out; `undefined`: any. */
-  #unpack(packed: Uint8Array, size: number | undefined): Uint8Array {
-    let bytes: Uint8Array;
+  #unpackBlock(packed: Uint8Array, size: number, room: Uint8Array): Uint8Array {
+    const bytes = this.#unpack(() => decodeBrotli(packed, size, room));
+    if (bytes.length !== size) this.#fail('a block is not as long as it was');
+    return bytes;
+  }
+
+  #unpack(unpack: () => Uint8Array): Uint8Array {
     try {
-      // In one piece: many small ones, put together, leave much memory in pieces that are not given back.
-      const options = { chunkSize: Math.max(size ?? 0, CHUNK_SIZE_MIN), maxOutputLength: size };
-      bytes = brotliDecompressSync(packed, size === undefined ? {} : options);
+      return unpack();
     } catch {
       return this.#fail('a block cannot be unpacked');
     }
-    if (size !== undefined && bytes.length !== size) this.#fail('a block is not as long as it was');
-    // `slice` of a Buffer copies nothing.
-    return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length);
   }
 
   #fail(reason: string): never {

@@ -17,7 +17,12 @@ import {
 } from './open-segment-reader.ts';
 import type { RowRanges } from './row-ranges.ts';
 import { rowTextsSize } from './row-texts.ts';
-import { type ExtractFrom, SealedSegmentReader, type SegmentOfExtract } from './sealed-segment.ts';
+import {
+  type ExtractFrom,
+  type NewestRows,
+  SealedSegmentReader,
+  type SegmentOfExtract,
+} from './sealed-segment.ts';
 import type {
   DroppedSegments,
   NeededText,
@@ -50,6 +55,9 @@ const SEALED_READERS_MAX = 1024;
 
 /** Open segments a thread remembers the shapes of: one per source in use. */
 const OPEN_READERS_MAX = 64;
+
+/** Rows of a project that are taken out at once for whoever wants the newest: the newest 100 are mostly all that is wanted. */
+const NEWEST_ROWS_MIN = 128;
 
 /** Rows that are a larger part of their segment than one in so many are read with all others. */
 const EXTRACT_PART = 4;
@@ -117,10 +125,17 @@ export function readSegment(handle: SegmentHandle): Segment {
       ofProject: (projectKey) =>
         extracted(handle, backing, (reader, from) => {
           const taken = reader.extractOf(projectKey, from);
-          return taken && [taken];
-        })?.[0],
+          return taken && atHand([taken])[0];
+        }),
+      newestOf: (projectKey) =>
+        extracted(handle, backing, (reader, from) =>
+          partsFromNewest((newest) => reader.extractOf(projectKey, from, newest)),
+        ),
       withTexts: (texts) =>
-        extracted(handle, backing, (reader, from) => reader.extractsWith(texts, from)),
+        extracted(handle, backing, (reader, from) => {
+          const taken = reader.extractsWith(texts, from);
+          return taken && atHand(taken);
+        }),
     });
   }
   const memory = openMemories.get(handle.id) ?? memoryOf(handle);
@@ -205,11 +220,11 @@ export function forgetReaders(): void {
  * segment itself, and there is room for that, columns are read whole once, and stay: whoever rents pays at most twice what
  * buying would have cost.
  */
-function extracted(
+function extracted<T>(
   handle: SealedSegmentHandle,
   backing: SegmentBacking,
-  take: (reader: SealedSegmentReader, from: ExtractFrom) => readonly SegmentOfExtract[] | undefined,
-): readonly Segment[] | undefined {
+  take: (reader: SealedSegmentReader, from: ExtractFrom) => T | undefined,
+): T | undefined {
   const { imageSize, rowCount } = backing;
   if (imageSize < EXTRACT_IMAGE_BYTES_MIN) return undefined;
   const { image, reader } = openSealed(handle);
@@ -219,11 +234,37 @@ function extracted(
     if (image.hasRoomForAll) return undefined;
   }
   const rowsMax = Math.floor(rowCount / EXTRACT_PART);
-  const taken = take(reader, { imageSize, read: image.read, rowsMax });
-  if (taken === undefined) return undefined;
+  return take(reader, { imageSize, read: image.read, rowsMax });
+}
+
+/** The scan at hand goes on with these rows. */
+function atHand(taken: readonly SegmentOfExtract[]): readonly Segment[] {
   leaveExtracts();
   lastExtracts = taken.map(({ extract }) => extract);
   return taken.map(({ segment }) => segment);
+}
+
+/** Rows in parts, the newest first; `undefined` where none can be taken out. */
+function partsFromNewest(
+  take: (newest: NewestRows) => SegmentOfExtract | undefined,
+): Iterable<Segment> | undefined {
+  const first = take({ skipped: 0, count: NEWEST_ROWS_MIN });
+  return first && eachFromNewest(first, take);
+}
+
+/** Each part has twice as many rows as the one before: whoever wants more rows than the first has may want all. */
+function* eachFromNewest(
+  first: SegmentOfExtract,
+  take: (newest: NewestRows) => SegmentOfExtract | undefined,
+): Generator<Segment> {
+  let count = NEWEST_ROWS_MIN;
+  let skipped = 0;
+  for (let part: SegmentOfExtract | undefined = first; part !== undefined; ) {
+    yield* atHand([part]);
+    skipped += count;
+    count *= 2;
+    part = take({ skipped, count });
+  }
 }
 
 /** The rows that were taken out last. */
@@ -391,6 +432,8 @@ function rememberOpen(id: number, memory: OpenSegmentMemory): void {
 /** Gives some rows of a segment apart, where it is better not to read them with all others; else `undefined`. */
 type SegmentExtracts = {
   readonly ofProject: (projectKey: string) => Segment | undefined;
+  /** In parts, the newest first. */
+  readonly newestOf: (projectKey: string) => Iterable<Segment> | undefined;
   /** Those outside of which none holds all of the texts. */
   readonly withTexts: (texts: readonly NeededText[]) => readonly Segment[] | undefined;
 };
@@ -418,6 +461,10 @@ class BackedSegment implements Segment {
 
   ofProject(projectKey: string): Segment {
     return this.#extracts.ofProject(projectKey) ?? this;
+  }
+
+  newestOf(projectKey: string): Iterable<Segment> {
+    return this.#extracts.newestOf(projectKey) ?? [this];
   }
 
   partsWith(texts: readonly NeededText[]): readonly Segment[] {

@@ -24,6 +24,11 @@ export interface Segment {
    */
   ofProject?(projectKey: string): Segment;
   /**
+   * The same for whoever wants the newest rows, and mostly no others: this segment, or others with the rows in parts, the
+   * newest first. A part is made when it is asked for.
+   */
+  newestOf?(projectKey: string): Iterable<Segment>;
+  /**
    * The segments to read all rows from that may hold all of some texts, in the order of the rows: this one, or others that
    * have few other rows, and number them in their own ways; absent: this one.
    */

@@ -1,8 +1,8 @@
-import { constants, inflateRawSync } from 'node:zlib';
 import { assert, must } from '../assert.ts';
 import { carvedInt32 } from './carved-arrays.ts';
 import { ExcerptStrings } from './excerpt-strings.ts';
 import { JsonBuffer, type JsonWriter } from './json-buffer.ts';
+import { decodeDeflate } from './kept-decoder.ts';
 import { NumberValues, Triples } from './number-values.ts';
 import { UUID_BYTES, UUID_LENGTH, unpackHex, unpackUuid } from './packed-numbers.ts';
 import { RowTexts } from './row-texts.ts';
@@ -358,11 +358,8 @@ class DeflatedStrings implements StringEntries {
     const count = Math.min(this.#blockEntries, this.size - first);
     const offsets = new Uint32Array(count + 1);
     for (let i = 0; i < count; i++) offsets[i + 1] = offsets[i]! + this.#sizes[first + i]!;
-    const bytes = inflateRawSync(
-      this.#bytes.subarray(offset, this.#blockOffsets[index + 1]!),
-      // One chunk, in place of several, or of one that is mostly empty. Node begins another as soon as one is full.
-      { chunkSize: Math.max(offsets[count]! + 1, constants.Z_MIN_CHUNK) },
-    );
+    const packed = this.#bytes.subarray(offset, this.#blockOffsets[index + 1]!);
+    const bytes = decodeDeflate(packed, offsets[count]!);
     if (this.#blocks.size >= CACHED_BLOCKS_MAX) {
       for (const oldest of this.#blocks.keys()) {
         this.#blocks.delete(oldest);

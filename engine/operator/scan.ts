@@ -134,8 +134,7 @@ export function scanSegments(
     options.checkpoint();
     const scan = { options, sinks, chunkSize };
     const rowsBefore = options.counters.rowsScanned;
-    const parts = partsOf(whole, options);
-    for (const segment of isNewestFirst ? parts.toReversed() : parts) {
+    for (const segment of isNewestFirst ? newestParts(whole, options) : partsOf(whole, options)) {
       if (!scanSegment(segment, scan)) return false;
     }
     const rowsPushed = options.counters.rowsScanned - rowsBefore;
@@ -196,12 +195,9 @@ export function countScannedRows(
  * The segments to read the rows of a scan from: where it is of one project, one of this project alone perhaps; where texts
  * are needed of any rows, some with the rows that may hold them.
  */
-function partsOf(
-  segment: Segment,
-  { projectKey, reach, texts = [], slice = WHOLE, counters }: ScanOptions,
-): readonly Segment[] {
-  const ofOne = reach?.length === 1 ? reach[0] : undefined;
-  const wanted = reach === undefined ? projectKey : ofOne;
+function partsOf(segment: Segment, options: ScanOptions): readonly Segment[] {
+  const { reach, texts = [], slice = WHOLE, counters } = options;
+  const wanted = projectWanted(options);
   if (wanted !== undefined) return [segment.ofProject?.(wanted) ?? segment];
   // Of slices of a segment each must count the same rows.
   if (reach !== undefined || texts.length === 0 || slice.count > 1) return [segment];
@@ -210,6 +206,21 @@ function partsOf(
   const runs = parts.flatMap((part) => part.runs(undefined));
   counters.rowsSkipped += segment.rowCount - runs.reduce((sum, { count }) => sum + count, 0);
   return parts;
+}
+
+/** The same, with the newest rows first. */
+function newestParts(segment: Segment, options: ScanOptions): Iterable<Segment> {
+  const project = projectWanted(options);
+  const { slice = WHOLE } = options;
+  // Slices are of the rows of a segment: where others read it as a whole, its parts have other slices.
+  if (project === undefined || slice.count > 1) return partsOf(segment, options).toReversed();
+  return segment.newestOf?.(project) ?? [segment];
+}
+
+/** The only project whose rows are wanted; `undefined`: those of several. */
+function projectWanted({ projectKey, reach }: ScanOptions): string | undefined {
+  if (reach === undefined) return projectKey;
+  return reach.length === 1 ? reach[0] : undefined;
 }
 
 /** The one place where rows are taken from a segment: what is out of reach goes no further. */

@@ -164,6 +164,39 @@ test('rows of a project are taken out of a large segment, and little else is rea
   });
 });
 
+test('the newest rows of a project are taken out first, and others when they are asked for', async () => {
+  await inFolder(async (folder) => {
+    const events = edgeEvents(10_000, 4).map((event, n) => ({
+      ...event,
+      project: n % 10 === 0 ? 'busy' : `p${n % 250}`,
+    }));
+    const buffer = sealedOf(events);
+    const handle = await stored(folder, buffer, newMemoryGauge(ROOM_FOR_ALL));
+    const whole = readSegment({ kind: 'sealed', id: newSegmentId(), buffer });
+    const rowTexts: unknown[] = [];
+    const readBytes: number[] = [];
+    for (const part of readSegment(handle).newestOf!('busy')) {
+      const [run] = part.runs('busy');
+      assert.deepEqual([part.runs('busy').length, part.runs(undefined)[0]!.count], [1, run!.count]);
+      for (let row = run!.start + run!.count - 1; row >= run!.start; row--) {
+        const rows = Int32Array.of(row);
+        rowTexts.push([textsOf(part.timestamps(rows, 1)), textsOf(part.roots(rows, 1))]);
+      }
+      readBytes.push(bytesReadInParts(handle.backing!));
+    }
+    const [run] = whole.runs('busy');
+    const wanted = Array.from({ length: run!.count }, (_, n) => {
+      const rows = Int32Array.of(run!.start + run!.count - 1 - n);
+      return [textsOf(whole.timestamps(rows, 1)), textsOf(whole.roots(rows, 1))];
+    });
+    assert.deepEqual(rowTexts, wanted);
+    // 128, 256, 512 and the rest of 1,000.
+    assert.equal(readBytes.length, 4);
+    assert.ok(readBytes[0]! < readBytes[3]! / 2, `${readBytes} bytes`);
+    assert.deepEqual([...readSegment(handle).newestOf!('nobody')].length, 1);
+  });
+});
+
 test('with no room, a segment is read into memory of its own, which goes with the task', async () => {
   await inFolder(async (folder) => {
     const buffer = sealed(3);

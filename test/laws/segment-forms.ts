@@ -8,7 +8,7 @@ import { OpenSegment } from '../../engine/column/open-segment.ts';
 import { packImage } from '../../engine/column/packed-image.ts';
 import { sealSegment } from '../../engine/column/seal.ts';
 import { readFooter } from '../../engine/column/sealed-layout.ts';
-import { SealedSegmentReader } from '../../engine/column/sealed-segment.ts';
+import { type ExtractFrom, SealedSegmentReader } from '../../engine/column/sealed-segment.ts';
 import type { SealedSegmentHandle, Segment } from '../../engine/column/segment.ts';
 import { type MemoryGauge, newMemoryGauge } from '../../engine/column/segment-backing.ts';
 import { SegmentImage } from '../../engine/column/segment-image.ts';
@@ -197,8 +197,28 @@ function extracted(files: readonly SegmentFile[]): SegmentSource[] {
       extracts.count += Number(extract !== undefined);
       return extract?.segment ?? whole;
     };
-    return Object.assign(readSegment(handle), { ofProject });
+    return Object.assign(readSegment(handle), {
+      ofProject,
+      newestOf: (projectKey: string) => newestParts(whole, projectKey, from),
+    });
   });
+}
+
+/** One row, then two, and so on. */
+function* newestParts(
+  whole: SealedSegmentReader,
+  projectKey: string,
+  from: ExtractFrom,
+): Generator<Segment> {
+  let skipped = 0;
+  for (let count = 1; ; count++) {
+    const part = whole.extractOf(projectKey, from, { skipped, count });
+    if (part === undefined) break;
+    extracts.count++;
+    skipped += count;
+    yield part.segment;
+  }
+  if (skipped === 0) yield whole;
 }
 
 function absent(file: SegmentFile, gauge: MemoryGauge = newMemoryGauge(ROOM)): SealedSegmentHandle {

@@ -1,5 +1,5 @@
-import { inflateRawSync } from 'node:zlib';
 import { assert, must, unreachable } from '../../assert.ts';
+import { decodeDeflate } from '../kept-decoder.ts';
 import { type NumbersFooter, NumberValues, Triples } from '../number-values.ts';
 import { UUID_BYTES } from '../packed-numbers.ts';
 import { bitCount, firstAtLeast, type PositionsFooter } from '../positions.ts';
@@ -209,11 +209,12 @@ class InflatedBlock {
   #inflate(index: number): void {
     const { blockEntries, sizes, sizeWidth } = this.#packing;
     const [start, end] = this.#bytes.pair32(this.#packing.blockOffsets, index);
-    this.#inflated = inflateRawSync(this.#bytes.bytes(this.#packing.bytes, start, end));
     const count = sizes[1] / sizeWidth;
     const first = index * blockEntries;
     const last = Math.min(first + blockEntries, count);
     this.#sizes = this.#bytes.unsigned(sizes, sizeWidth, first, last);
+    const packed = this.#bytes.bytes(this.#packing.bytes, start, end);
+    this.#inflated = decodeDeflate(packed, sumOf(this.#sizes));
     this.#index = index;
   }
 }
