@@ -57,7 +57,7 @@ export class Backlog {
     );
   }
 
-  /** Bytes by which the backlog may still grow. A merge may take them: while sealing is behind, only small segments merge. */
+  /** Bytes by which the backlog may still grow; negative when it is full. A merge may take them (`MemoryBudget.mergeRoom`). */
   get freeBytes(): number {
     return this.#budget.backlogBytesMax - this.#byteSize;
   }

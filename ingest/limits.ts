@@ -256,12 +256,18 @@ export const BACKLOG_SHARE_MAX = 1 / 4;
  */
 export const OPEN_SHARE_MAX = 1 / 4;
 
-/** Share of the backlog that the segments of a merge may take, and at most what the rest leaves free. */
+/** Share of the backlog that the segments of a merge may take. */
 export const MERGE_SHARE_MAX = 1 / 2;
 
 /**
+ * Share of the memory of sealed segments that a merge may take where the backlog leaves less: queries visit each segment that
+ * is not merged, and a lasting load may keep the backlog full for hours. The other half is for the blocks that they need.
+ */
+export const MERGE_SEGMENTS_SHARE = 1 / 2;
+
+/**
  * Share of the backlog from which sealing is urgent. The rest is what a merge takes: under a lasting load sealing keeps the
- * backlog at about this share, and segments that find no room to be merged would become more and more.
+ * backlog at about this share, and merges would take memory from the blocks that queries need.
  */
 export const BACKLOG_SHARE_URGENT = 1 - MERGE_SHARE_MAX;
 

@@ -414,7 +414,7 @@ export class LogStore implements SegmentCatalog {
     for (const { sealed } of this.#streams.values()) {
       for (;;) {
         if (this.#isClosed) return;
-        const room = { bytesMax: this.#backlog.freeBytes, totalBelow };
+        const room = { bytesMax: this.#budget.mergeRoom(this.#backlog.freeBytes), totalBelow };
         const merging = sealed.mergeSome(this.#quietUs, room);
         if (merging === undefined) break;
         await merging;

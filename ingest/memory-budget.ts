@@ -16,6 +16,7 @@ import {
   MERGE_BYTES_MAX,
   MERGE_ROWS_MAX,
   MERGE_RUNS_MIN,
+  MERGE_SEGMENTS_SHARE,
   MERGE_SHARE_MAX,
   OPEN_SHARE_MAX,
   USE_CLOCK_TICKS,
@@ -80,7 +81,10 @@ export class MemoryBudget {
   readonly #segmentBytesMin: number;
   #ticksToStep = USE_CLOCK_TICKS;
   #lentBytes = 0;
-  #segmentBytesMax: number;
+  /** Bytes that each merge under way takes at a time. */
+  readonly #merges: number[] = [];
+  /** The limit of sealed segments and merges together. */
+  #restBytes: number;
   #segmentBytes = 0;
   #held: HeldMemory = { blocks: 0, unstored: 0, open: 0, queued: 0, index: 0 };
   /** The gauge's value after the last measurement, in KiB. */
@@ -98,8 +102,8 @@ export class MemoryBudget {
     this.#othersBytesMax = othersBytesMax;
     this.#backlogBytesMax = options.backlogBytesMax ?? memoryBytesMax * BACKLOG_SHARE_MAX;
     this.#segmentBytesMin = options.segmentBytesMin ?? memoryBytesMax * BLOCKS_SHARE_MIN;
-    this.#segmentBytesMax = this.#measureRest({ open: 0, queued: 0, index: 0 });
-    this.gauge = newMemoryGauge(this.#segmentBytesMax);
+    this.#restBytes = this.#measureRest({ open: 0, queued: 0, index: 0 });
+    this.gauge = newMemoryGauge(this.segmentBytesMax);
   }
 
   static unlimited(): MemoryBudget {
@@ -126,19 +130,35 @@ export class MemoryBudget {
     return { rowCount: MERGE_ROWS_MAX, byteSize, runsMin: MERGE_RUNS_MIN };
   }
 
+  /**
+   * Bytes that a merge may take now: what the backlog leaves, or a share of the memory of sealed segments if that is more.
+   */
+  mergeRoom(backlogFreeBytes: number): number {
+    return Math.max(backlogFreeBytes, Math.floor(this.#restBytes * MERGE_SEGMENTS_SHARE));
+  }
+
+  /** Sealed segments have so many bytes less until the merge ends. */
+  mergeBegins(byteSize: number): void {
+    this.#merges.push(byteSize);
+  }
+
+  mergeEnds(byteSize: number): void {
+    this.#merges.splice(this.#merges.indexOf(byteSize), 1);
+  }
+
   /** The current limit of sealed segments in bytes. */
   get segmentBytesMax(): number {
-    return this.#segmentBytesMax;
+    return Math.max(0, this.#restBytes - this.#mergingBytes);
   }
 
   /** Whether sealed segments exceeded their limit when they were last measured. */
   get isOver(): boolean {
-    return this.#segmentBytes > this.#segmentBytesMax;
+    return this.#segmentBytes > this.segmentBytesMax;
   }
 
-  /** Whether sealed segments had room for so many bytes more when they were last measured. */
+  /** Whether sealed segments, as they were last measured, will have room for so many bytes more once merges end. */
   hasRoomFor(byteSize: number): boolean {
-    return this.#segmentBytes + byteSize <= this.#segmentBytesMax;
+    return this.#segmentBytes + byteSize <= this.#restBytes;
   }
 
   /** Whether threads have read blocks since the last call of `measured`. */
@@ -175,8 +195,8 @@ export class MemoryBudget {
 
   /** Stores a measurement. `readBefore`: the value of `residentKib` before the measurement. */
   measured(held: HeldMemory, readBefore: number): void {
-    this.#segmentBytesMax = this.#measureRest(held);
-    Atomics.store(this.gauge, GAUGE_LIMIT, Math.floor(this.#segmentBytesMax / KIB));
+    this.#restBytes = this.#measureRest(held);
+    Atomics.store(this.gauge, GAUGE_LIMIT, Math.floor(this.segmentBytesMax / KIB));
     this.#segmentBytes = held.blocks + held.unstored;
     this.#held = held;
     this.#residentSet = Math.min(Math.ceil(this.#segmentBytes / KIB), 2 ** 31 - 1);
@@ -191,7 +211,7 @@ export class MemoryBudget {
 
   /** How much to evict, by the last measurement; `undefined`: nothing. */
   shortage(): Shortage | undefined {
-    const max = this.#segmentBytesMax;
+    const max = this.segmentBytesMax;
     const over = this.#segmentBytes - max;
     const spare = max * EVICTION_SHARE;
     // After queries found no room, some is made for the next ones.
@@ -211,7 +231,7 @@ export class MemoryBudget {
     const segmentBytes = this.residentKib * KIB;
     return {
       memoryBytesMax: this.#memoryBytesMax,
-      segmentBytesMax: this.#segmentBytesMax,
+      segmentBytesMax: this.segmentBytesMax,
       segmentBytes,
       // Includes the blocks that threads have read since the last measurement.
       held: { ...this.#held, blocks: Math.max(0, segmentBytes - this.#held.unstored) },
@@ -221,6 +241,11 @@ export class MemoryBudget {
       passingBytes: this.#passingKib * KIB,
       isExceeded: this.#isExceeded,
     };
+  }
+
+  /** Smaller merges run between the steps of a long one, which has nothing in memory then. */
+  get #mergingBytes(): number {
+    return Math.max(0, ...this.#merges);
   }
 
   #measureRest({ open, queued, index }: Pick<HeldMemory, 'open' | 'queued' | 'index'>): number {

@@ -228,19 +228,21 @@ export class SealedSegments {
     { bytesMax = Number.POSITIVE_INFINITY, totalBelow = Number.POSITIVE_INFINITY }: MergeRoom = {},
   ): Promise<void> | undefined {
     if (this.#storage === undefined) return undefined;
+    const { mergeBounds } = this.#budget;
+    const bounds = { ...mergeBounds, byteSize: Math.min(mergeBounds.byteSize, bytesMax) };
     for (const { segments, quietSinceUs = Number.POSITIVE_INFINITY } of this.#partitions) {
       const candidates = segments.flatMap((segment) =>
         segment.file === undefined || this.#inMerge.has(segment)
           ? []
           : [{ ...createCandidate(segment, segment.file), segment }],
       );
-      const chosen = chooseMerge(candidates, quietSinceUs <= quietUs, this.#budget.mergeBounds);
+      const chosen = chooseMerge(candidates, quietSinceUs <= quietUs, bounds);
       if (chosen === undefined || chosen.byteSize > bytesMax) continue;
       if (chosen.totalBytes >= totalBelow) continue;
       const retry = chosen.partCount === 1 ? this.#mergeRetry : this.#divisionRetry;
       if (retry.isWaiting) continue;
       const some = chosen.segments.map(({ segment }) => segment);
-      return this.#startMerge(some, retry, () =>
+      return this.#startMerge({ segments: some, byteSize: chosen.byteSize }, retry, () =>
         chosen.partCount === 1 ? this.#merge(some) : this.#mergeByParts(some, chosen),
       );
     }
@@ -334,15 +336,17 @@ export class SealedSegments {
   }
 
   #startMerge(
-    segments: readonly HeldSegment[],
+    { segments, byteSize }: Pick<MergeChoice<HeldSegment>, 'segments' | 'byteSize'>,
     retry: RetryWait,
     merge: () => Promise<void>,
   ): Promise<void> {
     for (const segment of segments) this.#inMerge.add(segment);
+    this.#budget.mergeBegins(byteSize);
     const merging = this.#attempt('merge', merge).then((isDone) => {
       retry.note(isDone);
       for (const segment of segments) this.#inMerge.delete(segment);
       this.#merges.delete(merging);
+      this.#budget.mergeEnds(byteSize);
     });
     this.#merges.add(merging);
     return merging;
