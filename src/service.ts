@@ -132,6 +132,7 @@ async function startIn(folder: DataFolder, backend: Backend, parts: StartParts):
     });
     const definitions = await openDefinitions(settings, { engine, caller, log, isStrict });
     const { catalogue } = definitions;
+    backend.followDefinitions?.(catalogue);
     const nowMs = clock.monotonicMs;
     const health = new HealthReasons({ definitions, backend, readiness, nowMs });
     readiness.watch(() => health.find());

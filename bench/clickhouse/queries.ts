@@ -2,6 +2,7 @@ import { must } from '../../engine/assert.ts';
 import { optimize } from '../../engine/plan/optimize/optimize.ts';
 import { prepareQuery } from '../../engine/plan/prepared-query.ts';
 import { EVERYTHING } from '../../engine/plan/reach.ts';
+import { FIELD_COLUMN_START } from '../../src/clickhouse/fields/field-path.ts';
 import { type Cell, rowJson } from '../../src/clickhouse/render/answer.ts';
 import { renderQuery } from '../../src/clickhouse/render/query-sql.ts';
 import { ShipBatch } from '../../src/clickhouse/ship-batch.ts';
@@ -22,6 +23,7 @@ import { tableOf } from '../peers/table.ts';
 import { NOW_US } from '../workload/clock.ts';
 import { Tenants } from '../workload/tenants.ts';
 import type { Kind } from '../workload/workload.ts';
+import { columnsOf, type SavedColumns } from './columns.ts';
 import { DIRECTORY, records } from './records.ts';
 import type { BenchServer } from './server.ts';
 
@@ -90,13 +92,16 @@ export async function benchQueries(server: BenchServer, rowCount: number): Promi
         prepareQuery(text, { sources, parameters, within, views }),
     },
   });
+  const columns = columnsOf(catalogue.list());
   let areReached = true;
   for (const [kind, all] of ASKED) {
     const eventCount = kind === 'full' ? Math.ceil(rowCount / FULL_PART) : rowCount;
     server.reset();
+    server.chdb.run(columns.statement);
     await load(server, kind, eventCount);
+    console.log(`${kind}: ${sizeLine(server)}`);
     for (const asked of all) {
-      const isReached = await compare(server, catalogue, asked, eventCount);
+      const isReached = await compare(server, { catalogue, columns }, asked, eventCount);
       areReached &&= isReached;
     }
   }
@@ -139,15 +144,26 @@ async function load(server: BenchServer, kind: Kind, eventCount: number): Promis
   chdb.run(`OPTIMIZE TABLE ${PEER_DATABASE}.${table.name} FINAL`);
 }
 
+/** Bytes on the disk. */
+function sizeLine({ chdb }: BenchServer): string {
+  const [[all = '', fields = ''] = []] = chdb.rows<[string, string]>(
+    `SELECT sum(column_data_compressed_bytes), sumIf(column_data_compressed_bytes, startsWith(column, '${FIELD_COLUMN_START}'))
+      FROM system.parts_columns WHERE active AND database = 'weir' AND table = 'events'`,
+  );
+  return `${all} bytes in the table, ${fields} of them in columns of fields`;
+}
+
+type Saved = { readonly catalogue: Catalogue; readonly columns: SavedColumns };
+
 async function compare(
   server: BenchServer,
-  catalogue: Catalogue,
+  saved: Saved,
   asked: Asked,
   eventCount: number,
 ): Promise<boolean> {
   const { name, parameters, question, compared } = asked;
   const sides = {
-    weir: () => askWeir(server, catalogue, asked),
+    weir: () => askWeir(server, saved, asked),
     expert: () => askExpert(server, question),
   } as const;
   const samples = { weir: [] as number[], expert: [] as number[] };
@@ -180,7 +196,7 @@ type Row = readonly unknown[];
 /** From the values of the call to the rows, as the service does it. */
 async function askWeir(
   server: BenchServer,
-  catalogue: Catalogue,
+  { catalogue, columns }: Saved,
   { name, parameters }: Asked,
 ): Promise<readonly Row[]> {
   const endpoint = must(catalogue.find(name));
@@ -192,7 +208,10 @@ async function askWeir(
     sources: DIRECTORY.sources,
   });
   const { output } = endpoint.query.bound;
-  const rendered = renderQuery(plan, output, { reach: EVERYTHING });
+  const rendered = renderQuery(plan, output, {
+    reach: EVERYTHING,
+    findField: columns.find,
+  });
   const settings = Object.entries(rendered.settings).map(([key, value]) =>
     typeof value === 'number' ? `${key} = ${value}` : `${key} = '${value}'`,
   );

@@ -14,6 +14,7 @@ import { StoreIntake } from '../store/store-intake.ts';
 import { ClickHouseEngine } from './clickhouse-engine.ts';
 import { connectionOf, openClient } from './client.ts';
 import { ClickHouseTable } from './event-table.ts';
+import { FieldColumns } from './fields/field-columns.ts';
 import { FollowedArrivals } from './followed-arrivals.ts';
 import { EVENTS_TABLE, tableStatements } from './schema.ts';
 import { ShippedStore, type ShippedStoreOptions } from './shipped-store.ts';
@@ -24,6 +25,9 @@ const DAY_US = 86_400_000_000;
 
 /** Longer than ClickHouse itself lets a statement run, which sends nothing before its end. */
 const SILENT_MS_MAX = QUERY_MS_MAX + 5_000;
+
+/** Milliseconds without a byte from ClickHouse after which a change of the table counts as failed. */
+const CHANGE_MS_MAX = 60_000;
 
 /** Opens a store that keeps events in ClickHouse: posts go to the log and are sent from there, queries go to ClickHouse. */
 export function openClickHouseBackend(options: {
@@ -49,10 +53,11 @@ export function openClickHouseBackend(options: {
       retentionDays: settings.retentionDays,
     }),
   });
+  const stacks = new StackThrottle(clock.monotonicMs);
   const store = new ShippedStore({
     ...{ disk, dataDir: settings.dataDir, table, log, clock, logFileBytesMax, limits: shipLimits },
     sources: directory.sources.map(({ name }) => name),
-    stacks: new StackThrottle(clock.monotonicMs),
+    stacks,
   });
   const runner = new StatementRunner({
     client: openClient(connection, {
@@ -66,7 +71,15 @@ export function openClickHouseBackend(options: {
     nowMs: clock.monotonicMs,
   });
   const { sources } = directory;
-  const engine = new ClickHouseEngine({ sources, runner, nowMs: clock.monotonicMs });
+  const columns = new FieldColumns({
+    client: openClient(connection, { silentMsMax: CHANGE_MS_MAX, requestsMax: 1, settings: {} }),
+    makeTable: () => table.make(),
+    sources,
+    onFailure: (error) => {
+      log({ level: 'error', event: 'columns_failed', error: stacks.describe(error) });
+    },
+  });
+  const engine = new ClickHouseEngine({ sources, runner, columns, nowMs: clock.monotonicMs });
   const counts = new IngestCounts();
   const intake = new StoreIntake({
     ...{ directory, store, counts, division, log },
@@ -83,11 +96,16 @@ export function openClickHouseBackend(options: {
       add: (source) => directory.add(source),
     },
     recover: (nowUs, observer) => store.recover(nowUs, observer),
-    tick: () => store.tick(),
+    followDefinitions: (catalogue) => columns.follow(catalogue),
+    tick: () => {
+      store.tick();
+      columns.tick();
+    },
     stats: () => readStats({ store, engine, runner, intake, counts, settings }),
     close: async () => {
       await intake.close();
       await store.close();
+      await columns.close();
       await runner.close();
     },
   };

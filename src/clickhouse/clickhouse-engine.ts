@@ -23,19 +23,32 @@ import { taskStatsOf } from '../../engine/pool/task.ts';
 import type { BoundedRunOptions, QueryEngine } from '../call/query-engine.ts';
 import { anyEventStatement } from './event-statements.ts';
 import { countFieldsOf } from './field-sample.ts';
+import type { FieldColumns } from './fields/field-columns.ts';
 import { type RenderedQuery, renderQuery } from './render/query-sql.ts';
+import { isMissingColumn } from './statement-error.ts';
 import type { RunStatement, StatementRunner } from './statement-runner.ts';
 
 /** Options of a run whose caller may still come to wait. */
 type Options = Omit<BoundedRunOptions, 'signal'>;
 
+type PlannedStatement = {
+  readonly statement: RenderedQuery;
+  /** Renders the plan without the columns of fields. */
+  readonly withoutColumns: () => RenderedQuery;
+};
+
+type Rest<All extends readonly unknown[]> = All extends readonly [unknown, ...infer Others]
+  ? Others
+  : never;
+
 /** From SQL text to rows: plans as the embedded engine does, and has ClickHouse run the optimised plan. */
 export class ClickHouseEngine implements QueryEngine {
   readonly #sources: readonly SourceSchema[];
   readonly #runner: StatementRunner;
+  readonly #columns: Pick<FieldColumns, 'find' | 'forget'>;
   readonly #nowMs: () => number;
   /** The statements of plans that are to be run. */
-  readonly #statements = new WeakMap<CallPlan, RenderedQuery>();
+  readonly #statements = new WeakMap<CallPlan, PlannedStatement>();
   #planMs = 0;
   #queueMs = 0;
 
@@ -43,10 +56,12 @@ export class ClickHouseEngine implements QueryEngine {
     /** The list may grow. */
     readonly sources: readonly SourceSchema[];
     readonly runner: StatementRunner;
+    readonly columns: Pick<FieldColumns, 'find' | 'forget'>;
     readonly nowMs: () => number;
   }) {
     this.#sources = parts.sources;
     this.#runner = parts.runner;
+    this.#columns = parts.columns;
     this.#nowMs = parts.nowMs;
   }
 
@@ -141,7 +156,12 @@ export class ClickHouseEngine implements QueryEngine {
         ? undefined
         : { start: arrivalAfter + 1, end: arrivalEnd };
     const scanned = { reach, untilUs: untilOf(snapshot), numbers };
-    this.#statements.set(planned, renderQuery(optimized, query.bound.output, scanned));
+    const { output } = query.bound;
+    const { find: findField } = this.#columns;
+    this.#statements.set(planned, {
+      statement: renderQuery(optimized, output, { ...scanned, findField }),
+      withoutColumns: () => renderQuery(optimized, output, scanned),
+    });
     return planned;
   }
 
@@ -156,15 +176,30 @@ export class ClickHouseEngine implements QueryEngine {
   ): Promise<QueryAnswer> {
     const { tenant, rowsMax, isExplained } = options;
     const { value, ms: planMs } = options.planned ?? runPieces(this.planInPieces(query, options));
-    const statement = must(this.#statements.get(value), 'the plan is of this engine');
+    const planned = must(this.#statements.get(value), 'the plan is of this engine');
     const bounds = { rowsMax, bytesMax: ANSWER_BYTES_MAX };
-    const answer = await this.#runner.run(statement, bounds, { tenant, signal });
+    const { statement, answer } = await this.#runPlanned(planned, bounds, { tenant, signal });
     this.#planMs += planMs;
     this.#queueMs += answer.queueMs;
     return {
       ...answerOf(answer, planMs),
       explanation: isExplained === true ? this.#explain(query, options, statement) : undefined,
     };
+  }
+
+  /** If somebody has dropped a column, the statement that needs none runs in its place. */
+  async #runPlanned(
+    { statement, withoutColumns }: PlannedStatement,
+    ...[bounds, caller]: Rest<Parameters<StatementRunner['run']>>
+  ): Promise<{ readonly statement: RenderedQuery; readonly answer: RunStatement }> {
+    try {
+      return { statement, answer: await this.#runner.run(statement, bounds, caller) };
+    } catch (error) {
+      if (!isMissingColumn(error)) throw error;
+      this.#columns.forget();
+      const plain = withoutColumns();
+      return { statement: plain, answer: await this.#runner.run(plain, bounds, caller) };
+    }
   }
 
   #explain(

@@ -93,7 +93,7 @@ export function eventsTableStatement({ cluster, retentionDays }: TableOptions = 
   named_project Nullable(String) CODEC(ZSTD(3)),
   body String CODEC(ZSTD(3)),
   posted_body Nullable(String) CODEC(ZSTD(3)),
-  is_readable Bool MATERIALIZED isValidJSON(body) AND isValidJSON(JSONExtractRaw(body)),
+  is_readable Bool MATERIALIZED isValidJSON(JSONExtractRaw(body)),
   gateway LowCardinality(String),
   sequence UInt64,
   event UInt32,

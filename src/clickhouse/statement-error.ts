@@ -50,6 +50,14 @@ const AWAY_CODES: ReadonlySet<string> = new Set([
   ...['497', '516', '518', '519', '722', '745', '999'],
 ]);
 
+/** A column that a statement names is not in the table. */
+const NO_COLUMN_CODES: ReadonlySet<string> = new Set(['10', '16', '47']);
+
+/** Whether a statement failed because the table has no such column. */
+export function isMissingColumn(error: unknown): boolean {
+  return error instanceof ClickHouseError && NO_COLUMN_CODES.has(error.code);
+}
+
 /** ClickHouse cannot be used at present. */
 function unavailable(cause: unknown): QueryError {
   return new QueryError(

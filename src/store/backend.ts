@@ -1,4 +1,5 @@
 import type { EngineStats } from '../../engine/engine.ts';
+import type { PreparedQuery } from '../../engine/plan/prepared-query.ts';
 import type { RecoveryProgress } from '../../ingest/log/log-recovery.ts';
 import type { LogStats } from '../../ingest/log/write-ahead-log.ts';
 import type { SourceStats } from '../../ingest/log-store.ts';
@@ -101,12 +102,21 @@ export interface SourceStore {
   add(source: Source): void;
 }
 
+/** The saved queries that are in force. */
+export interface SavedQueries {
+  /** Counts up with each change. */
+  readonly version: number;
+  list(): readonly { readonly query: PreparedQuery }[];
+}
+
 /** The engine and the event store, as the HTTP side uses them. */
 export interface Backend {
   readonly engine: QueryEngine;
   readonly intake: LogIntake;
   readonly published: PublishedEvents;
   readonly sources: SourceStore;
+  /** Makes the fields that saved queries read fast to find, from now on and as the queries change. */
+  followDefinitions?(saved: SavedQueries): void;
   /** Reads what is stored. Calls are accepted only after it. */
   recover(nowUs: number, observer: RecoveryObserver): Promise<void>;
   /**

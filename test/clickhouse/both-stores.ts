@@ -19,7 +19,11 @@ import { MemoryPool } from '../../ingest/memory-pool.ts';
 import { decodeBody } from '../../ingest/post-body.ts';
 import { randomUuids } from '../../ingest/random-id.ts';
 import type { Source } from '../../ingest/source.ts';
+import { addColumnsStatement } from '../../src/clickhouse/fields/field-columns.ts';
+import { fieldColumnOf, keyOf } from '../../src/clickhouse/fields/field-path.ts';
+import { type FindField, fieldPathsOf } from '../../src/clickhouse/fields/field-plan.ts';
 import { type Cell, rowJson } from '../../src/clickhouse/render/answer.ts';
+import type { ScannedEvents } from '../../src/clickhouse/render/plan-sql.ts';
 import { renderQuery } from '../../src/clickhouse/render/query-sql.ts';
 import { findFailure } from '../../src/clickhouse/render/statement-parts.ts';
 import { EVENTS_TABLE, eventsTableStatement } from '../../src/clickhouse/schema.ts';
@@ -54,6 +58,7 @@ export class BothStores {
   readonly #pool = new MemoryPool();
   readonly #randomId = randomUuids();
   #postCount = 0;
+  readonly #columnNames = new Set<string>();
 
   constructor(sources: readonly SourceSchema[]) {
     this.sources = sources;
@@ -143,9 +148,10 @@ export class BothStores {
   fromClickHouse(
     plan: LogicalPlan,
     output: readonly Column[],
-    reach: Reach = EVERYTHING,
+    scanned: Partial<ScannedEvents> = {},
   ): StoreAnswer {
-    const { sql, parameters, settings, failures } = renderQuery(plan, output, { reach });
+    const within = { reach: EVERYTHING, ...scanned };
+    const { sql, parameters, settings, failures } = renderQuery(plan, output, within);
     const list = Object.entries(settings).map(([name, value]) =>
       typeof value === 'number' ? `${name} = ${value}` : `${name} = '${value}'`,
     );
@@ -162,6 +168,17 @@ export class BothStores {
         throw error;
       }
     });
+  }
+
+  /** Adds the columns that a service adds for the query of a plan; nothing if it needs none. */
+  addFieldColumns(plan: LogicalPlan, output: readonly Column[]): FindField | undefined {
+    const columns = fieldPathsOf(plan, output).map((path) => ({ path, ...fieldColumnOf(path) }));
+    if (columns.length === 0) return undefined;
+    const missing = columns.filter(({ name }) => !this.#columnNames.has(name));
+    if (missing.length > 0) this.clickHouse.run(addColumnsStatement(missing, { isFilled: false }));
+    for (const { name } of missing) this.#columnNames.add(name);
+    const names = new Map(columns.map(({ path, name }) => [keyOf(path), name]));
+    return (path) => names.get(keyOf(path));
   }
 
   async close(): Promise<void> {

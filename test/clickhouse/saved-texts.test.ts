@@ -61,6 +61,7 @@ before(async () => {
 
 after(() => stores?.close());
 
+/** Of ClickHouse, which has the same with and without columns of fields, and of the embedded engine. */
 function answersOf(name: string, parameters: Parameters): readonly [StoreAnswer, StoreAnswer] {
   const endpoint = catalogue.find(name);
   ok(endpoint !== undefined, name);
@@ -72,7 +73,12 @@ function answersOf(name: string, parameters: Parameters): readonly [StoreAnswer,
     rowsMax: definition.rowsMax,
   });
   const { output } = query.bound;
-  return [stores.fromClickHouse(plan, output), stores.fromEngine(plan, output)];
+  const findField = stores.addFieldColumns(plan, output);
+  const [plain, quick] = [{}, { findField }].map((scanned) =>
+    stores.fromClickHouse(plan, output, scanned),
+  );
+  deepEqual(quick, plain, 'columns of fields change no answer');
+  return [plain!, stores.fromEngine(plan, output)];
 }
 
 for (const [name, calls] of Object.entries(CALLS)) {

@@ -18,13 +18,13 @@ export type AreSame = (one: StoreAnswer, other: StoreAnswer) => boolean;
 /** Compares what ClickHouse makes of a plan with the answer of the embedded engine. */
 export function outcomeOf(
   stores: BothStores,
-  { plan, output }: { readonly plan: LogicalPlan; readonly output: readonly Column[] },
+  { plan, output }: Asked,
   engine: StoreAnswer,
   areSame: AreSame = areEqual,
 ): Outcome {
   try {
     const clickHouse = stores.fromClickHouse(plan, output);
-    if (areSame(clickHouse, engine)) return { kind: 'same' };
+    if (areSame(clickHouse, engine)) return withColumns(stores, { plan, output }, clickHouse);
     if ('error' in clickHouse && clickHouse.message.startsWith(UNSUPPORTED)) {
       return { kind: 'refused', reason: clickHouse.message };
     }
@@ -35,6 +35,24 @@ export function outcomeOf(
     if (error instanceof QueryError) return { kind: 'refused', reason: message };
     return { kind: 'breaks', reason: message.slice(0, 400) };
   }
+}
+
+type Asked = { readonly plan: LogicalPlan; readonly output: readonly Column[] };
+
+/** The same query once more, over columns of the fields that it reads. */
+function withColumns(stores: BothStores, { plan, output }: Asked, known: StoreAnswer): Outcome {
+  const findField = stores.addFieldColumns(plan, output);
+  if (findField === undefined) return { kind: 'same' };
+  const answer = stores.fromClickHouse(plan, output, { findField });
+  if (areAlike(answer, known)) return { kind: 'same' };
+  const shown = [answer, known].map((each) => JSON.stringify(each).slice(0, 400));
+  return { kind: 'differs', reason: `with columns of fields: ${shown.join('\n  ')}` };
+}
+
+/** Rows without an order may come in any. */
+function areAlike(one: StoreAnswer, other: StoreAnswer): boolean {
+  if ('error' in one || 'error' in other) return areEqual(one, other);
+  return areEqual({ rows: one.rows.toSorted() }, { rows: other.rows.toSorted() });
 }
 
 /** Messages may differ, for ClickHouse does not tell the values. */

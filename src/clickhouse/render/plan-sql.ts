@@ -7,6 +7,7 @@ import {
   type ScanField,
 } from '../../../engine/plan/logical-plan.ts';
 import { type Reach, withinReach } from '../../../engine/plan/reach.ts';
+import type { FieldPlan, FindField, UnnestedField } from '../fields/field-plan.ts';
 import { EVENTS_TABLE, NO_PROJECT } from '../schema.ts';
 import { aggregateRows, type RenderContext } from './aggregate-rows.ts';
 import { withAnswers } from './correlated-sql.ts';
@@ -27,7 +28,8 @@ import {
 } from './relation-sql.ts';
 import { orderText, sortKeysOf } from './sort-sql.ts';
 import { asColumn, integer, literal, nullOf } from './sql-type.ts';
-import type { StatementParts } from './statement-parts.ts';
+import { type StatementParts, withinExpression } from './statement-parts.ts';
+import { findTopTimes, readsColumns, type TopTimes } from './top-times.ts';
 import { windowRows } from './window-rows.ts';
 
 type Of<Op extends LogicalPlan['op']> = Extract<LogicalPlan, { readonly op: Op }>;
@@ -51,7 +53,11 @@ export type ScannedEvents = {
   readonly untilUs?: number | undefined;
   /** Only events with these numbers, which are their arrivals then. */
   readonly numbers?: NumberRange | undefined;
+  /** The columns of the table that hold fields of events; none if left out. */
+  readonly findField?: FindField | undefined;
 };
+
+type BoundScan = { readonly scan: LogicalPlan; readonly condition: string };
 
 /**
  * Renders the operators of a plan, each as a SELECT over those of its inputs. Only `#scan` names the table of events, and
@@ -60,17 +66,27 @@ export type ScannedEvents = {
 export class PlanSql implements Plans {
   readonly #parts: StatementParts;
   readonly #scanned: ScannedEvents;
+  readonly #fields: Omit<FieldPlan, 'plan'>;
   readonly #rowsOutside: OuterRows | undefined;
+  readonly #bound: BoundScan | undefined;
 
-  /** `rowsOutside`: of the plan of a subquery. */
-  constructor(parts: StatementParts, scanned: ScannedEvents, rowsOutside?: OuterRows) {
+  /** `rowsOutside`: of the plan of a subquery. `bound`: a further condition of one scan. */
+  constructor(
+    parts: StatementParts,
+    scanned: ScannedEvents,
+    fields: Omit<FieldPlan, 'plan'>,
+    rowsOutside?: OuterRows,
+    bound?: BoundScan,
+  ) {
     this.#parts = parts;
     this.#scanned = scanned;
+    this.#fields = fields;
     this.#rowsOutside = rowsOutside;
+    this.#bound = bound;
   }
 
   within(outer: OuterRows): Plans {
-    return new PlanSql(this.#parts, this.#scanned, outer);
+    return new PlanSql(this.#parts, this.#scanned, this.#fields, outer);
   }
 
   of(plan: LogicalPlan): RelationSql {
@@ -106,7 +122,8 @@ export class PlanSql implements Plans {
     }
   }
 
-  #scan({ source, columns, window, projectKey }: Of<'scan'>): RelationSql {
+  #scan(scan: Of<'scan'>): RelationSql {
+    const { source, columns, window, projectKey } = scan;
     const { startUs } = window;
     const endUs = Math.min(window.endUs, this.#scanned.untilUs ?? Number.POSITIVE_INFINITY);
     const conditions = [
@@ -118,8 +135,13 @@ export class PlanSql implements Plans {
       if (startUs > TIMESTAMP_US_MIN) conditions.push(`timestamp >= ${time(startUs)}`);
       if (endUs < TIMESTAMP_US_END) conditions.push(`timestamp < ${time(endUs)}`);
     }
+    if (this.#bound?.scan === scan) conditions.push(this.#bound.condition);
+    const fields = new Map(
+      this.#fields.scanned.get(scan)?.map(({ column, name }) => [column.id, name]),
+    );
+    if (fields.size > 0) conditions.push(`${this.#raiseUnreadable()} = 0`);
     const items = columns.map(({ column, field }) => {
-      const sql = field === 'root' ? this.#body() : SCANNED[field];
+      const sql = fields.get(column.id) ?? (field === 'root' ? this.#body() : SCANNED[field]);
       return `${sql} AS ${nameOf(column)}`;
     });
     const list = items.length === 0 ? '1 AS one' : items.join(', ');
@@ -151,22 +173,30 @@ export class PlanSql implements Plans {
     const { projectKey, reach } = withinReach(asked, this.#scanned.reach);
     if (reach === undefined) {
       if (projectKey === undefined) return [];
-      return [`(project = ${this.#parts.text(projectKey)} OR is_mixed)`];
+      const key = this.#parts.text(projectKey);
+      // The first condition is one of the table's order.
+      return [
+        `project IN (${key}, ${this.#parts.text(NO_PROJECT)})`,
+        `(project = ${key} OR is_mixed)`,
+      ];
     }
     const keys = reach.filter((key) => key !== NO_PROJECT).map((key) => this.#parts.text(key));
     return keys.length === 0 ? ['0'] : ['NOT is_mixed', `project IN (${keys.join(', ')})`];
   }
 
-  /** ClickHouse finds no field at all in what it cannot parse. */
   #body(): string {
-    const raised = this.#parts.raise('NOT is_readable', {
+    return `if(${this.#raiseUnreadable()} = 0, toNullable(body), NULL)`;
+  }
+
+  /** ClickHouse finds no field at all in what it cannot parse. */
+  #raiseUnreadable(): string {
+    return this.#parts.raise('NOT is_readable', {
       code: 'query_failed',
       message:
         'ClickHouse cannot read an event that holds a number beyond 64 bits or half a surrogate pair',
       span: undefined,
       isExpected: true,
     });
-    return `if(${raised} = 0, toNullable(body), NULL)`;
   }
 
   #rows({ columns, rows }: Of<'rows'>): RelationSql {
@@ -213,6 +243,8 @@ export class PlanSql implements Plans {
 
   #unnest(plan: Of<'unnest'>): RelationSql {
     const { array, element, offset, outer, on } = plan;
+    const fields = this.#fields.unnested.get(plan);
+    if (fields !== undefined) return this.#unnestFields(plan, fields);
     const below = this.#input(plan);
     const parts = this.#parts;
     const list = parts.variable();
@@ -236,6 +268,32 @@ export class PlanSql implements Plans {
     return {
       sql: `${select([...passed, ...items], { ...below, sql: inner })} ${kind} ${joined.join(', ')}`,
       columns: new Map([...below.columns, ...named(columns)]),
+      order: [...below.order, ascending(position)],
+    };
+  }
+
+  /** Lists of the same length, each with one field of the elements. */
+  #unnestFields(
+    { input, offset, outer }: Of<'unnest'>,
+    fields: readonly UnnestedField[],
+  ): RelationSql {
+    const below = this.of(input);
+    const position = this.#parts.variable();
+    const lists = new Set(fields.map(({ list }) => list.id));
+    const [{ list: first }] = fields as readonly [UnnestedField];
+    const joined = fields.map(({ list, element }) => `${nameOf(list)} AS ${nameOf(element)}`);
+    joined.push(`arrayEnumerate(${nameOf(first)}) AS ${position}`);
+    const columns = fields.map(({ element }) => element);
+    if (offset !== undefined) {
+      joined.push(`${offsetsOf(nameOf(first), this.#parts.variable())} AS ${nameOf(offset)}`);
+      columns.push(offset);
+    }
+    const passed = new Map([...below.columns].filter(([id]) => !lists.has(id)));
+    const items = [...Array.from(passed.values(), ({ sql }) => sql), ...columns.map(nameOf)];
+    const kind = outer ? 'LEFT ARRAY JOIN' : 'ARRAY JOIN';
+    return {
+      sql: `${select([...items, position], below)} ${kind} ${joined.join(', ')}`,
+      columns: new Map([...passed, ...named(columns)]),
       order: [...below.order, ascending(position)],
     };
   }
@@ -359,13 +417,44 @@ export class PlanSql implements Plans {
     return { ...below, sql, order: [...order, ...below.order] };
   }
 
-  #limit({ input, count, offset, per }: Of<'limit'>): RelationSql {
-    const below = this.of(input);
+  #limit(limit: Of<'limit'>): RelationSql {
+    const { input, count, offset, per } = limit;
+    const top = findTopTimes(limit);
+    const isBound = top !== undefined && !this.#readsEvents(top);
+    const below = (isBound ? this.#boundTo(top) : this).of(input);
     if (per !== undefined) return this.#limitPer(below, { count, offset, per });
     const by = below.order.length === 0 ? '' : ` ORDER BY ${below.order.map(orderText).join(', ')}`;
     const rows = count === undefined ? '' : ` LIMIT ${rowCount(count)}`;
     const skipped = offset === undefined ? '' : ` OFFSET ${rowCount(offset)}`;
     return { ...below, sql: `SELECT * FROM (${below.sql})${by}${rows}${skipped}` };
+  }
+
+  /** Whether what lies between scan and sort reads events as a whole. */
+  #readsEvents({ scan, between }: TopTimes): boolean {
+    const { scanned, unnested } = this.#fields;
+    const fields = new Set(scanned.get(scan)?.map(({ column }) => column.id));
+    const roots = scan.columns.filter(
+      ({ column, field }) => field === 'root' && !fields.has(column.id),
+    );
+    const events = new Set(roots.map(({ column }) => column.id));
+    return between.some((node) => !unnested.has(node) && readsColumns(node, events));
+  }
+
+  /**
+   * Renders plans in which a scan gives no events beyond the time of the last row that is wanted. That is found with few
+   * columns, and then the events themselves are read from a small part of the table.
+   */
+  #boundTo({ scan, rows, time: id, descending, rowCount }: TopTimes): PlanSql {
+    const { sql, columns } = this.of(rows);
+    const time = must(columns.get(id), 'the time of the scan is passed on').sql;
+    const [extreme, way, sign] = descending ? ['min', 'DESC', '>='] : ['max', 'ASC', '<='];
+    const times = `SELECT ${time} FROM (${sql}) ORDER BY ${time} ${way} LIMIT ${rowCount}`;
+    // Without any row it is 0, and does not matter.
+    const last = `ifNull((SELECT ${extreme}(${time}) FROM (${withinExpression(times)})), 0)`;
+    const bound = `timestamp ${sign} fromUnixTimestamp64Micro(${last}, 'UTC')`;
+    return new PlanSql(this.#parts, this.#scanned, this.#fields, this.#rowsOutside, {
+      ...{ scan, condition: bound },
+    });
   }
 
   /** Of the rows of each value of a column those at some positions. */

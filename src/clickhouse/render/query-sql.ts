@@ -2,6 +2,7 @@ import { must } from '../../../engine/assert.ts';
 import { elementTypeOf, isElement, type SqlType } from '../../../engine/column/type.ts';
 import type { Column } from '../../../engine/plan/expression.ts';
 import type { LogicalPlan } from '../../../engine/plan/logical-plan.ts';
+import { type FieldPlan, withFieldColumns } from '../fields/field-plan.ts';
 import { intervalText } from './interval-sql.ts';
 import { PlanSql, type ScannedEvents } from './plan-sql.ts';
 import { refuse } from './refusal.ts';
@@ -48,6 +49,8 @@ const SETTINGS: RenderedQuery['settings'] = {
   output_format_json_named_tuples_as_objects: 0,
 };
 
+const NO_FIELDS: Omit<FieldPlan, 'plan'> = { scanned: new Map(), unnested: new Map() };
+
 /**
  * Renders an optimised plan, whose parameters and clock are folded in. `output` are its columns in the order of the answer.
  * `scanned` bounds what it reads.
@@ -60,7 +63,10 @@ export function renderQuery(
   scanned: ScannedEvents,
 ): RenderedQuery {
   const parts = new StatementParts();
-  const { sql, columns, order } = new PlanSql(parts, scanned).of(plan);
+  const { findField } = scanned;
+  const { plan: rewritten, ...fields } =
+    findField === undefined ? { ...NO_FIELDS, plan } : withFieldColumns(plan, output, findField);
+  const { sql, columns, order } = new PlanSql(parts, scanned, fields).of(rewritten);
   const items = output.map((column, index) => {
     const { sql: value } = must(columns.get(column.id), 'the plan gives the columns of the answer');
     return `${shown(value, column.type, parts)} AS a${index}`;

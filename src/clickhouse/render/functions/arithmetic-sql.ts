@@ -1,4 +1,5 @@
 import type { SqlType } from '../../../../engine/column/type.ts';
+import type { Expression } from '../../../../engine/plan/expression.ts';
 import { asFloat, asNumber, numberOfFloat, numberOfInteger } from '../number-sql.ts';
 import { isNull, nullOf, storedType } from '../sql-type.ts';
 import { type CallSql, checked, type FunctionSql, refuseTypes } from './function-sql.ts';
@@ -50,6 +51,10 @@ function binary(operator: Operator): FunctionSql {
       }
       case 'NUMBER': {
         const { parts } = call;
+        // Texts add 0 to have a field read as a number.
+        if (operator !== '*' && leftType.kind === 'NUMBER' && isZero(call.expressions[1])) {
+          return left;
+        }
         const [one, other] = [asNumber(left, leftType, parts), asNumber(right, rightType, parts)];
         return numbers(operator, one, other, call);
       }
@@ -57,6 +62,10 @@ function binary(operator: Operator): FunctionSql {
         return refuseTypes(call);
     }
   };
+}
+
+function isZero(expression: Expression | undefined): boolean {
+  return expression?.op === 'literal' && expression.value === 0;
 }
 
 /** In 128 bits, which hold each result. */

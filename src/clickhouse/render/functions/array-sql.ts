@@ -47,7 +47,7 @@ function element({
     const { parts } = call;
     const type: SqlType = elementTypeOf(call.types[0]!);
     return parts.once(listOf(call, 0), (list) =>
-      parts.once(`${call.arguments[1]} + ${1 - base}`, (position) => {
+      parts.once(positionOf(call.arguments[1]!, base), (position) => {
         const isThere = `${position} BETWEEN 1 AND length(${list}[1])`;
         const found = `${list}[1][if(ifNull(${isThere}, 0), assumeNotNull(${position}), 0)]`;
         const isMissing = `empty(${list}) OR isNull(${position})`;
@@ -60,6 +60,13 @@ function element({
       }),
     );
   };
+}
+
+/** A place from 1 on. ClickHouse takes long to analyse what binds a variable, and a constant needs none. */
+function positionOf(index: string, base: 0 | 1): string {
+  const constant = /^toInt64\((\d{1,15})\)$/.exec(index)?.[1];
+  if (constant === undefined) return `${index} + ${1 - base}`;
+  return `toInt64(${Number(constant) + 1 - base})`;
 }
 
 /** NULL where nothing equals and something may; FALSE of an empty list, and of none. */
