@@ -9,6 +9,7 @@ import {
   type GatewayPart,
   type MovedTable,
 } from './moved-table.ts';
+import { EVENTS_TABLE, type TableStatement } from './schema.ts';
 import { ARRIVAL_SQL, SHIPPED_COLUMNS } from './shipped-row.ts';
 import type { Stretch } from './stretches.ts';
 
@@ -28,7 +29,7 @@ const REQUESTS_MAX = 4;
 export type ClickHouseOptions = ClickHouseConnection & {
   readonly table: string;
   /** Make the tables where they are missing; without them, the tables must be there. */
-  readonly statements?: readonly string[];
+  readonly statements?: readonly TableStatement[];
   /** Instead of INSERT_MS_MAX; for tests. */
   readonly insertMsMax?: number | undefined;
 };
@@ -63,7 +64,7 @@ export type RowsOfDay = {
 export class ClickHouseTable implements MovedTable {
   readonly #client: ClickHouseClient;
   readonly #table: string;
-  readonly #statements: readonly string[];
+  readonly #statements: readonly TableStatement[];
   /** The numbers of all events. */
   readonly journal: ArrivalJournal;
   /** Set while the tables are being made, and when they are. */
@@ -100,7 +101,20 @@ export class ClickHouseTable implements MovedTable {
   }
 
   async #makeAll(): Promise<void> {
-    for (const query of this.#statements) await this.#client.command({ query });
+    for (const { sql, missingColumn } of this.#statements) {
+      const isNeeded = missingColumn === undefined || !(await this.#hasColumn(missingColumn));
+      if (isNeeded) await this.#client.command({ query: sql });
+    }
+  }
+
+  async #hasColumn(name: string): Promise<boolean> {
+    const answer = await this.#client.query({
+      query: `SELECT name FROM system.columns
+        WHERE database = currentDatabase() AND table = {table: String} AND name = {name: String}`,
+      query_params: { table: EVENTS_TABLE, name },
+      format: 'JSONEachRow',
+    });
+    return (await answer.json()).length > 0;
   }
 
   appendArrivals(

@@ -60,15 +60,25 @@ const RECEIVED = "received DateTime('UTC') CODEC(Delta, ZSTD)";
 /** Rows that were received long before others are not read to find those. */
 const RECEIVED_INDEX = 'received received TYPE minmax GRANULARITY 1';
 
-/** The statements that make all tables of weir where they are missing. */
-export function tableStatements(options: TableOptions = {}): readonly string[] {
+/** A statement that makes a table, or a part of one that is missing. */
+export type TableStatement = {
+  readonly sql: string;
+  /** The statement is run only if the table of events has no column of this name. */
+  readonly missingColumn?: string;
+};
+
+/** The statements that make all tables of weir where they are missing, and what those of earlier versions lack. */
+export function tableStatements(options: TableOptions = {}): readonly TableStatement[] {
   const { cluster } = options;
   const where = cluster === undefined ? '' : ` ON CLUSTER ${cluster}`;
   return [
-    eventsTableStatement(options),
-    // Tables of earlier versions do not have it.
-    `ALTER TABLE ${EVENTS_TABLE}${where} ADD COLUMN IF NOT EXISTS ${RECEIVED}, ADD INDEX IF NOT EXISTS ${RECEIVED_INDEX}`,
-    arrivalsTableStatement(options),
+    { sql: eventsTableStatement(options) },
+    {
+      sql: `ALTER TABLE ${EVENTS_TABLE}${where} ADD COLUMN IF NOT EXISTS ${RECEIVED}, ADD INDEX IF NOT EXISTS ${RECEIVED_INDEX}`,
+      // A Distributed table, which operators make, has no index, and refuses the statement.
+      missingColumn: 'received',
+    },
+    { sql: arrivalsTableStatement(options) },
   ];
 }
 

@@ -9,7 +9,7 @@ export function makeDatabase(chdb: ChdbUnderTest): void {
   chdb.run(`DROP DATABASE IF EXISTS ${DATABASE}`);
   chdb.run(`CREATE DATABASE ${DATABASE}`);
   chdb.run(`USE ${DATABASE}`);
-  for (const statement of tableStatements()) chdb.run(statement);
+  for (const { sql } of tableStatements()) chdb.run(sql);
 }
 
 /** How the client reaches a server of these tests. */

@@ -11,7 +11,7 @@ import { programWords } from '../support/program-words.ts';
 import { ChdbUnderTest, missingChdb } from './chdb.ts';
 import { DATABASE, makeDatabase } from './events-database.ts';
 import { HttpDoor } from './http-door.ts';
-import { settingsFor, TOKEN, until } from './service-on-clickhouse.ts';
+import { ServiceOnClickHouse, settingsFor, TOKEN, until } from './service-on-clickhouse.ts';
 
 const SOURCE = 'postgres.logs';
 
@@ -109,7 +109,9 @@ suite('a service that is killed', { skip: missingChdb() }, () => {
     await finish(['a', 'b', 'c']);
   });
 
-  test('when ClickHouse has the events and has not said so', async () => {
+  test('when ClickHouse has the events and has not said so; a follower elsewhere gets each once', async () => {
+    const other = await ServiceOnClickHouse.start({ url: door.url });
+    const stream = await other.follow(SOURCE);
     const first = await StartedProcess.start(folder, door.url);
     let killed: Promise<void> | undefined;
     door.beforeAnswer = async () => {
@@ -122,5 +124,14 @@ suite('a service that is killed', { skip: missingChdb() }, () => {
     door.beforeAnswer = () => {};
     deepEqual(stored(), ['a', 'b']);
     await finish(['a', 'b']);
+    const followed = await stream.take(2);
+    await other.post(SOURCE, [{ id: 'c', event_message: 'c' }]);
+    followed.push(...(await stream.take(1)));
+    deepEqual(
+      followed.map(({ data }) => JSON.parse(data).id),
+      ['a', 'b', 'c'],
+    );
+    stream.close();
+    await other.stopForGood();
   });
 });

@@ -4,6 +4,7 @@ import { after, before, suite, test } from 'node:test';
 import { MIXED_PROJECTS } from '../../engine/column/batch.ts';
 import { PARTITION_US } from '../../ingest/partition.ts';
 import { ClickHouseTable } from '../../src/clickhouse/event-table.ts';
+import { tableStatements } from '../../src/clickhouse/schema.ts';
 import { ShipBatch } from '../../src/clickhouse/ship-batch.ts';
 import { batchOf, type TestEvent } from '../column/batch-of.ts';
 import { ChdbUnderTest, missingChdb } from './chdb.ts';
@@ -20,7 +21,13 @@ async function batchWith(
   const decoded = batchOf(events);
   const times = events.map(({ timestampUs }) => timestampUs);
   await batch.add({
-    ...{ source, sequence, receivedUs: 5, arrivalBase: 0, rowCount: events.length },
+    ...{
+      source,
+      sequence,
+      receivedUs: 1_728_000_005_999_999,
+      arrivalBase: 0,
+      rowCount: events.length,
+    },
     timestampUsMin: Math.min(...times),
     timestampUsMax: Math.max(...times),
     batch: () => decoded,
@@ -35,11 +42,11 @@ test('rows are divided by UTC day, oldest first, in the order of arrival, the sa
     return `${day} ${rowCount}\n${Buffer.from(rows)}`;
   });
   assert.deepEqual(texts, [
-    '1969-12-31 1\ns\t\t0\t1969-12-31 23:59:59.999999\te4\t\\N\t\\N\t{}\t\\N\tgate\t7\t4\n',
-    '2024-10-03 1\ns\t\t0\t2024-10-03 23:59:59.999999\te1\t\\N\t\\N\t{}\t\\N\tgate\t7\t1\n',
-    '2024-10-04 2\ns\t\t0\t2024-10-04 00:00:00.000000\te0\t\\N\t\\N\t{}\t\\N\tgate\t7\t0\n' +
-      's\t\t0\t2024-10-04 00:00:00.000001\te3\t\\N\t\\N\t{}\t\\N\tgate\t7\t3\n',
-    '2024-10-05 1\ns\t\t0\t2024-10-05 00:00:00.000000\te2\t\\N\t\\N\t{}\t\\N\tgate\t7\t2\n',
+    '1969-12-31 1\ns\t\t0\t1969-12-31 23:59:59.999999\te4\t\\N\t\\N\t{}\t\\N\tgate\t7\t4\t1728000005\n',
+    '2024-10-03 1\ns\t\t0\t2024-10-03 23:59:59.999999\te1\t\\N\t\\N\t{}\t\\N\tgate\t7\t1\t1728000005\n',
+    '2024-10-04 2\ns\t\t0\t2024-10-04 00:00:00.000000\te0\t\\N\t\\N\t{}\t\\N\tgate\t7\t0\t1728000005\n' +
+      's\t\t0\t2024-10-04 00:00:00.000001\te3\t\\N\t\\N\t{}\t\\N\tgate\t7\t3\t1728000005\n',
+    '2024-10-05 1\ns\t\t0\t2024-10-05 00:00:00.000000\te2\t\\N\t\\N\t{}\t\\N\tgate\t7\t2\t1728000005\n',
   ]);
   const again = await batchWith(events);
   assert.deepEqual(
@@ -79,6 +86,27 @@ suite('rows in ClickHouse', { skip: missingChdb() }, () => {
     const sql = `SELECT ${columns} FROM weir.events ORDER BY gateway, sequence, event`;
     return [...chdb.rows(sql)];
   }
+
+  test('a table of an earlier version gets the columns that it lacks, and keeps its rows', async () => {
+    makeDatabase(chdb);
+    chdb.run('ALTER TABLE events DROP INDEX received');
+    chdb.run('ALTER TABLE events DROP COLUMN received');
+    chdb.run('DROP TABLE arrivals');
+    chdb.run("INSERT INTO events (id, gateway, timestamp) VALUES ('old', 'a', now())");
+    const made = new ClickHouseTable({ ...connectionTo(door.url), statements: tableStatements() });
+    for (const id of ['x', 'y']) {
+      const [day] = (await batchWith([{ id, timestampUs: DAY_US }])).days();
+      await made.insert(day!.rows, id, new AbortController().signal);
+    }
+    await made.close();
+    const rows = chdb.rows('SELECT id, toUnixTimestamp(received) FROM events ORDER BY id');
+    assert.deepEqual(rows, [
+      ['old', 0],
+      ['x', 1_728_000_005],
+      ['y', 1_728_000_005],
+    ]);
+    assert.deepEqual(chdb.rows('SELECT count() FROM arrivals'), [[0]]);
+  });
 
   test('come back as they were: columns, NULLs, odd characters, the JSON of the rest', async () => {
     makeDatabase(chdb);

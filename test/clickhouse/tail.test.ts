@@ -255,7 +255,7 @@ suite('sources are followed over ClickHouse', { skip: missingChdb() }, () => {
   });
 
   test('what a page reads does not grow with the table, however old the events of a batch are', async () => {
-    for (const statement of tableStatements()) chdb.run(statement);
+    for (const { sql } of tableStatements()) chdb.run(sql);
     const readFor = (rowCount: number): readonly (readonly unknown[])[] => {
       const [number, hours] = [rowCount * 2, 6];
       // Many projects, whose events of all times lie beside each other in a part.
