@@ -58,7 +58,9 @@ test('each source ends with its last row, and is published with it', async () =>
   followed.add(5, 'b');
   followed.add(5, 'a');
   followed.add(5, 'c');
-  await until(() => followed.published.length === 3);
+  // The first look that begins after an append shows it.
+  await followed.looked(1);
+  deepEqual(followed.published.toSorted(), ['a', 'b', 'c']);
   deepEqual(
     ['a', 'b', 'c', 'd'].map((source) => arrivals.lastNumber(source)),
     [20, 15, 25, 10],
