@@ -1,10 +1,14 @@
 import { keyedHash, PROBES_MAX, quickHashOfBytes, randomHashKey } from '../column/string-table.ts';
 import type { StringBlock } from '../column/vector.ts';
+import { INLINE_PARTIALS_BYTES_MAX } from '../limits.ts';
 import { QueryError } from '../query-error.ts';
 import { FIRST_BYTES, grownUint8, grownUint32, NO_UINT8 } from './growth.ts';
 
 /** Bytes of the distinct texts of one column, less than 4 GiB: offsets of 32 bits say where each begins and ends. */
 const INDEXED_BYTES_MAX = 2 ** 32 - 1;
+
+/** Bytes from which entries are not copied: a state with as many goes to another thread as it is. */
+const COPIED_BYTES_MAX = INLINE_PARTIALS_BYTES_MAX;
 
 /** What all indexes begin as; the first entry makes arrays of their own. */
 const NO_SLOTS = new Int32Array(2);
@@ -39,10 +43,19 @@ export class ByteIndex {
     return { bytes: this.#bytes, offsets: this.#offsets };
   }
 
-  /** All entries, as a copy. */
+  /** All entries: few as a copy, many where they lie, for they do not change and those to come are behind them. */
   entries(): StringBlock {
     const offsets = this.#offsets.slice(0, this.#size + 1);
-    return { bytes: this.#bytes.slice(0, offsets[this.#size]), offsets };
+    const byteSize = offsets[this.#size]!;
+    const isCopied = byteSize < COPIED_BYTES_MAX;
+    const bytes = isCopied ? this.#bytes.slice(0, byteSize) : this.#bytes.subarray(0, byteSize);
+    return { bytes, offsets };
+  }
+
+  /** Makes room for so many more bytes at once: to grow by and by touches several times the memory. */
+  reserve(byteSize: number): void {
+    const wanted = this.#offsets[this.#size]! + byteSize;
+    if (byteSize > 0 && wanted <= this.#bytesMax) this.#bytes = grownUint8(this.#bytes, wanted);
   }
 
   /** The number of `bytes[start, end)`, or -1. */

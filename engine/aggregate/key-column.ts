@@ -196,6 +196,11 @@ export class KeyColumn {
     return { ...this.#inPlace(), refs: this.#refs.subarray(0, this.#size) };
   }
 
+  /** Makes room for texts of other columns that are to be combined. */
+  reserve(textBytes: number): void {
+    this.#texts.reserve(textBytes);
+  }
+
   /** Our id for each of another column's values. */
   combine({ refs, numbers, texts, patterned, uuids, others }: DistinctValues): Int32Array {
     const ids = carvedInt32(refs.length);

@@ -1,4 +1,4 @@
-import { deserialize, serialize } from 'node:v8';
+import { DefaultDeserializer, DefaultSerializer } from 'node:v8';
 import { must } from '../assert.ts';
 import type { Segment } from '../column/segment.ts';
 import { INLINE_PARTIALS_BYTES_MAX } from '../limits.ts';
@@ -14,16 +14,30 @@ import { breakerOf, type PhysicalPlan, scansOf } from '../plan/physical-plan.ts'
  */
 export type SentPartial = AggregatePartial | PackedPartial;
 
-type PackedPartial = { readonly packed: Uint8Array<ArrayBuffer> };
+/** A state, and apart from it those of its arrays that are large: their memory is moved as it is. */
+type PackedPartial = {
+  readonly packed: Uint8Array<ArrayBuffer>;
+  readonly arrays: readonly ArrayBufferView<ArrayBuffer>[];
+};
 
-/** Packs a state that is too large to be combined on the main thread. */
+/** Packs a state that is too large to be combined on the main thread. Ends the use of what made the state. */
 export function packLarge(partial: SentPartial): SentPartial {
   const isLarge = partialSize(partial, INLINE_PARTIALS_BYTES_MAX) > INLINE_PARTIALS_BYTES_MAX;
-  return isLarge && !isPacked(partial) ? { packed: serialize(partial) } : partial;
+  if (!isLarge || isPacked(partial)) return partial;
+  const serializer = new StateSerializer();
+  serializer.writeHeader();
+  serializer.writeValue(partial);
+  const { buffer, byteOffset, byteLength } = serializer.releaseBuffer();
+  const packed = new Uint8Array(buffer as ArrayBuffer, byteOffset, byteLength);
+  return { packed, arrays: serializer.arrays };
 }
 
+/** The state. The large arrays of a packed one are part of it from now on. */
 export function unpacked(partial: SentPartial): AggregatePartial {
-  return isPacked(partial) ? (deserialize(partial.packed) as AggregatePartial) : partial;
+  if (!isPacked(partial)) return partial;
+  const deserializer = new StateDeserializer(partial.packed, partial.arrays);
+  deserializer.readHeader();
+  return deserializer.readValue() as AggregatePartial;
 }
 
 /** The state, to be kept; `undefined` if it is packed and takes more than `bytesMax` bytes: then nothing is unpacked. */
@@ -32,14 +46,62 @@ export function unpackedWithin(
   bytesMax: number,
 ): AggregatePartial | undefined {
   if (!isPacked(partial)) return partial;
-  const { packed } = partial;
+  const { packed, arrays } = partial;
+  const byteSize = arrays.reduce((sum, { byteLength }) => sum + byteLength, packed.byteLength);
+  if (byteSize > bytesMax) return undefined;
   // Of a copy: arrays of the state may lie in these bytes, and they may be moved to another thread.
-  return packed.byteLength > bytesMax ? undefined : unpacked({ packed: new Uint8Array(packed) });
+  return unpacked(structuredClone(partial));
 }
 
 /** The buffers of those that are packed: to be moved to another thread, not copied. */
 export function packedBuffersOf(partials: readonly SentPartial[]): readonly ArrayBuffer[] {
-  return partials.flatMap((partial) => (isPacked(partial) ? partial.packed.buffer : []));
+  const views = partials.flatMap((partial) =>
+    isPacked(partial) ? [partial.packed, ...partial.arrays] : [],
+  );
+  return [...new Set(views.map(({ buffer }) => buffer))];
+}
+
+/** Bytes of an array from which it is moved: smaller ones may share their memory with others. */
+const MOVED_BYTES_MIN = 65_536;
+
+/** In place of the number of an array that is moved, counted from 1: it follows as it is. */
+const NOT_MOVED = 0;
+
+type HostObjects = {
+  _writeHostObject(this: DefaultSerializer, view: ArrayBufferView): void;
+  _readHostObject(this: DefaultDeserializer): ArrayBufferView;
+};
+
+/** The methods by which `node:v8` writes and reads arrays (nodejs.org/api/v8.html); its types leave them out. */
+const { _writeHostObject: writeArray } = DefaultSerializer.prototype as unknown as HostObjects;
+const { _readHostObject: readArray } = DefaultDeserializer.prototype as unknown as HostObjects;
+
+class StateSerializer extends DefaultSerializer {
+  readonly arrays: ArrayBufferView<ArrayBuffer>[] = [];
+
+  _writeHostObject(view: ArrayBufferView): void {
+    const isMoved = view.byteLength >= MOVED_BYTES_MIN && isOwnMemory(view);
+    this.writeUint32(isMoved ? this.arrays.push(view) : NOT_MOVED);
+    if (!isMoved) writeArray.call(this, view);
+  }
+}
+
+class StateDeserializer extends DefaultDeserializer {
+  readonly #arrays: readonly ArrayBufferView<ArrayBuffer>[];
+
+  constructor(packed: Uint8Array, arrays: readonly ArrayBufferView<ArrayBuffer>[]) {
+    super(packed);
+    this.#arrays = arrays;
+  }
+
+  _readHostObject(): ArrayBufferView {
+    const number = this.readUint32();
+    return number === NOT_MOVED ? readArray.call(this) : this.#arrays[number - 1]!;
+  }
+}
+
+function isOwnMemory(view: ArrayBufferView): view is ArrayBufferView<ArrayBuffer> {
+  return view.buffer instanceof ArrayBuffer;
 }
 
 function isPacked(partial: SentPartial): partial is PackedPartial {

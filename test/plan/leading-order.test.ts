@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { Leading } from '../../engine/operator/leading-groups.ts';
 import { leadingOf } from '../../engine/plan/compiled-calls.ts';
-import { rowInputsOf } from '../../engine/plan/physical-walk.ts';
+import { rowInputsOf, rowOrderOf } from '../../engine/plan/physical-walk.ts';
 import { planOfText } from './plan-of-text.ts';
 
 /** What the top rows of a text want of groups; fails where it has none. */
@@ -46,4 +46,29 @@ test('groups that are not among the first fail where something of theirs can fai
       GROUP BY k ORDER BY m DESC LIMIT 5`);
   assert.equal(below('CAST(m.words AS FLOAT64)'), undefined);
   assert.notEqual(below('m.words'), undefined);
+});
+
+/** How many columns order the input of a sort as groupings do that give their rows as they come, and how many these are. */
+function orderBehind(text: string): readonly number[] | undefined {
+  let plan = planOfText(text);
+  while (plan.op !== 'top' && plan.op !== 'sort') plan = rowInputsOf(plan)[0]!;
+  const order = rowOrderOf(plan.input);
+  return order && [order.columns.length, order.groupings.length];
+}
+
+test('groupings below a sort give their rows as they come where columns tell their order', () => {
+  const counts = (name: string) =>
+    `(SELECT m.path AS p, m.host AS h, COUNT(*) AS n FROM \`storage.logs.prod.2\` AS t
+      CROSS JOIN UNNEST(t.metadata) AS m GROUP BY p, h) AS ${name}`;
+  const select = (from: string, columns = 'a.p, a.h, a.n, b.h AS bh') =>
+    orderBehind(`SELECT ${columns} FROM ${from} ORDER BY a.n LIMIT 5`);
+  assert.deepEqual(select(counts('a'), 'a.p, a.h, a.n'), [2, 1]);
+  // A key that is equated is one value for each row of the left side.
+  const on = (kind: string) => `${counts('a')} ${kind} JOIN ${counts('b')} ON a.p = b.p`;
+  assert.deepEqual(select(on('INNER')), [3, 2]);
+  assert.deepEqual(select(on('LEFT')), [3, 2]);
+  assert.equal(select(on('FULL')), undefined);
+  assert.equal(select(on('INNER'), 'a.p, a.h, a.n'), undefined, 'a column is left out');
+  const logs = `${counts('a')} INNER JOIN \`storage.logs.prod.2\` AS t ON t.id = a.p`;
+  assert.equal(select(logs, 'a.p, a.h, a.n, t.id'), undefined);
 });
