@@ -261,9 +261,10 @@ export const MERGE_SHARE_MAX = 1 / 2;
 
 /**
  * Share of the memory of sealed segments that a merge may take where the backlog leaves less: queries visit each segment that
- * is not merged, and a lasting load may keep the backlog full for hours. The other half is for the blocks that they need.
+ * is not merged, and a lasting load may keep the backlog full for hours. A merge has its input and its result in memory, which
+ * is up to twice this share; the rest is for the blocks that queries need. What does not fit is merged in several parts.
  */
-export const MERGE_SEGMENTS_SHARE = 1 / 2;
+export const MERGE_SEGMENTS_SHARE = 1 / 4;
 
 /**
  * Share of the backlog from which sealing is urgent. The rest is what a merge takes: under a lasting load sealing keeps the

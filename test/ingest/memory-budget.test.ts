@@ -112,20 +112,20 @@ test('a merge takes an eighth of the memory, and no more than merges ever do', (
   assert.equal(MemoryBudget.unlimited().mergeBounds.byteSize, MERGE_BYTES_MAX);
 });
 
-test('a merge may take half of what sealed segments have where the backlog leaves less, and they have less meanwhile', () => {
+test('a merge may take a quarter of what sealed segments have where the backlog leaves less, and they have less meanwhile', () => {
   const budget = budgetOf(160 * MB);
-  assert.equal(budget.mergeRoom(0), 80 * MB);
+  assert.equal(budget.mergeRoom(0), 40 * MB);
   assert.equal(budget.mergeRoom(100 * MB), 100 * MB);
-  budget.mergeBegins(80 * MB);
+  budget.mergeBegins(40 * MB);
   measured(budget, { blocks: 160 * MB });
-  assert.equal(budget.segmentBytesMax, 80 * MB);
-  assert.equal(budget.shortage()?.needed, 80 * MB);
+  assert.equal(budget.segmentBytesMax, 120 * MB);
+  assert.equal(budget.shortage()?.needed, 40 * MB);
   // A smaller one between two steps of the long one, which has nothing in memory then.
-  assert.equal(budget.mergeRoom(0), 80 * MB);
+  assert.equal(budget.mergeRoom(0), 40 * MB);
   budget.mergeBegins(20 * MB);
   measured(budget, {});
-  assert.equal(budget.segmentBytesMax, 80 * MB);
-  budget.mergeEnds(80 * MB);
+  assert.equal(budget.segmentBytesMax, 120 * MB);
+  budget.mergeEnds(40 * MB);
   measured(budget, {});
   assert.equal(budget.segmentBytesMax, 140 * MB);
   budget.mergeEnds(20 * MB);
