@@ -1,7 +1,7 @@
 import type { JsonWriter } from './json-buffer.ts';
 import { firstAtLeast } from './positions.ts';
 import type { ByteRange } from './skeleton.ts';
-import type { SliceSource, UnsignedArray } from './slice.ts';
+import { type SliceSource, type UnsignedArray, whenAsked } from './slice.ts';
 import {
   countedHoles,
   isHole,
@@ -52,7 +52,8 @@ export class SplitStrings implements StringEntries, SplitBlock {
   readonly parts: Uint8Array;
   readonly #partSizes: UnsignedArray;
   readonly #partStarts: Uint32Array;
-  readonly holeCounts: Readonly<Int16Array>;
+  /** Counted when first asked for: whoever writes strings does not. */
+  readonly #holeCounts: () => Readonly<Int16Array>;
   /** Made when first asked for. */
   #texts: { readonly made: SplitTexts | undefined } | undefined;
   /** The run that was found last: the next string is often of the same. */
@@ -79,8 +80,14 @@ export class SplitStrings implements StringEntries, SplitBlock {
     this.parts = source.bytes(footer.parts);
     this.#partSizes = source.unsigned(footer.partSizes, footer.partSizeWidth);
     this.#partStarts = source.unsigned32(footer.partStarts);
-    const isOfOneHead = this.heads.offsets.length === 2;
-    this.holeCounts = isOfOneHead ? countedHoles(this.shapes) : noCountedHoles(this.shapes);
+    this.#holeCounts = whenAsked(() => {
+      const isOfOneHead = this.heads.offsets.length === 2;
+      return isOfOneHead ? countedHoles(this.shapes) : noCountedHoles(this.shapes);
+    });
+  }
+
+  get holeCounts(): Readonly<Int16Array> {
+    return this.#holeCounts();
   }
 
   get split(): SplitBlock {

@@ -1,4 +1,5 @@
 import { must } from '../../assert.ts';
+import { carvedUint8 } from '../carved-arrays.ts';
 import { partitionPoint } from '../positions.ts';
 import { ALIGNMENT, type Slice, SliceSource, type UnsignedArray } from '../slice.ts';
 import type { StringBlock } from '../vector.ts';
@@ -24,16 +25,20 @@ export class SliceBytes {
   }
 
   bytes(slice: Slice, start = 0, end = slice[1]): Uint8Array {
-    return start === end ? new Uint8Array(0) : this.#read(slice, start, end).slice();
+    if (start === end) return new Uint8Array(0);
+    const read = this.#read(slice, start, end);
+    const copy = carvedUint8(read.length);
+    copy.set(read);
+    return copy;
   }
 
   /** Entries [start, end) of an array of 16 bits; other widths alike. */
   unsigned16(slice: Slice, start = 0, end = slice[1] / 2): Uint16Array {
-    return new Uint16Array(this.bytes(slice, 2 * start, 2 * end).buffer);
+    return shortsOf(this.bytes(slice, 2 * start, 2 * end));
   }
 
   unsigned32(slice: Slice, start = 0, end = slice[1] / 4): Uint32Array {
-    return new Uint32Array(this.bytes(slice, 4 * start, 4 * end).buffer);
+    return wordsOf(this.bytes(slice, 4 * start, 4 * end));
   }
 
   unsigned(slice: Slice, width: 1 | 2 | 4, start: number, end: number): UnsignedArray {
@@ -74,6 +79,16 @@ export class SliceBytes {
       return entryAt(this.#read(slice, 4 * index, 4 * index + 4), 0) < least;
     });
   }
+}
+
+/** The bytes as integers of 16 bits. They begin where such an integer may. */
+export function shortsOf({ buffer, byteOffset, byteLength }: Uint8Array): Uint16Array {
+  return new Uint16Array(buffer, byteOffset, byteLength / 2);
+}
+
+/** The same with 32 bits. */
+export function wordsOf({ buffer, byteOffset, byteLength }: Uint8Array): Uint32Array {
+  return new Uint32Array(buffer, byteOffset, byteLength / 4);
 }
 
 /** Little-endian; as a DataView reads it, without one for each. */

@@ -24,7 +24,9 @@ import {
   joinedTexts,
   less,
   type SliceBytes,
+  shortsOf,
   sumOf,
+  wordsOf,
 } from './slice-bytes.ts';
 
 /** Takes the values at some positions out of columns. */
@@ -230,7 +232,7 @@ function entrySizeOf(packing: Extract<PackingFooter, { readonly kind: 'hex' | 'u
 
 function arrayOf(bytes: Uint8Array, width: 1 | 2 | 4) {
   if (width === 1) return bytes;
-  return width === 2 ? new Uint16Array(bytes.buffer) : new Uint32Array(bytes.buffer);
+  return width === 2 ? shortsOf(bytes) : wordsOf(bytes);
 }
 
 /**
