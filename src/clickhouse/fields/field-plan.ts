@@ -10,7 +10,7 @@ import {
   type Scan,
   type Unnest,
 } from '../../../engine/plan/logical-plan.ts';
-import { type FieldPath, type FieldRead, type FieldStep, typeOf } from './field-path.ts';
+import { type FieldPath, type FieldRead, type FieldStep, keyOf, typeOf } from './field-path.ts';
 import { type FieldUse, FieldUses, useKey } from './field-uses.ts';
 
 /** Finds the name of the column that has the values of a path, if the table has it. */
@@ -29,11 +29,13 @@ type ScannedField = { readonly column: Column; readonly name: string };
 
 export type UnnestedField = { readonly list: Column; readonly element: Column };
 
-/** The paths of a plan that are worth a column: those that are not only shown. */
+/** The paths of a plan that are worth a column, each once: those that are not only shown. */
 export function fieldPathsOf(plan: LogicalPlan, output: readonly Column[]): readonly FieldPath[] {
   const uses = new FieldUses(plan, output);
   const { wanted } = divide(uses, (use) => isWorthColumn(uses, use));
-  return wanted.map(({ place, steps, read }) => uses.pathOf(place, steps, must(read)));
+  const paths = wanted.map(({ place, steps, read }) => uses.pathOf(place, steps, must(read)));
+  // Several places of a plan may lie on one path.
+  return [...new Map(paths.map((path) => [keyOf(path), path])).values()];
 }
 
 /** Puts columns of the table in place of the fields that a plan reads. */
