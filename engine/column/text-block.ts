@@ -22,14 +22,13 @@ export class TextBlock {
     return { bytes: this.#bytes, offsets: this.#offsets };
   }
 
-  /** Gives the code of the string `bytes[start, end)`, or of what `map` makes of each of them. */
-  add(bytes: Uint8Array, start: number, end: number, map?: Uint8Array): number {
+  /** Gives the code of the string `bytes[start, end)`. */
+  add(bytes: Uint8Array, start: number, end: number): number {
     let to = this.#offsets[this.#count]!;
     if (to + end - start > this.#bytes.length) this.#grow(to + end - start);
     if (this.#count + 1 === this.#offsets.length) this.#growOffsets();
     const own = this.#bytes;
-    if (map === undefined) for (let at = start; at < end; at++, to++) own[to] = bytes[at]!;
-    else for (let at = start; at < end; at++, to++) own[to] = map[bytes[at]!]!;
+    for (let at = start; at < end; at++, to++) own[to] = bytes[at]!;
     this.#offsets[this.#count + 1] = to;
     return this.#count++;
   }

@@ -60,15 +60,6 @@ test('SPLIT of strings as bytes gives the parts that it gives of texts', () => {
   assert.deepEqual(results(call, asBytes(['a,b', null])), [['a', 'b'], null]);
 });
 
-test('UPPER and LOWER of strings as bytes give what they give of texts', () => {
-  fc.assert(
-    fc.property(fc.array(anyText, { minLength: 1 }), fc.boolean(), (texts, isUpper) => {
-      const call = { name: isUpper ? 'upper' : 'lower', types: [STRING], type: STRING };
-      assert.deepEqual(results(call, asBytes(texts)), results(call, valueVector(texts)));
-    }),
-  );
-});
-
 const LISTS = (() => {
   const block = new TextBlock(1);
   for (const text of ['a', '', 'b']) block.addText(text);

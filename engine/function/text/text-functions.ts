@@ -7,12 +7,11 @@ import { arrayOf, BOOL, INT64, STRING } from '../../column/type.ts';
 import type { SqlValue } from '../../column/value.ts';
 import {
   type DictionaryVector,
-  dictionaryVector,
   isOfStrings,
   type StringDictionary,
   type Vector,
 } from '../../column/vector.ts';
-import { decodeWtf8, LONE_SURROGATE } from '../../column/wtf8.ts';
+import { LONE_SURROGATE } from '../../column/wtf8.ts';
 import { MADE_TEXT_LENGTH_MAX } from '../../limits.ts';
 import { QueryError } from '../../query-error.ts';
 import { joinedArrays } from '../array-functions.ts';
@@ -230,10 +229,10 @@ export const textFunctions: readonly ScalarFunction[] = [
 
 type OfText = (text: string) => string;
 
-/** A function of texts that changes each character of ASCII alone, and one of BYTES, that have a value for all. */
+/** A function of texts, and one of BYTES, that have a value for all. */
 function sureTexts(ofText: OfText, ofTheBytes: OfText): readonly ScalarOverload[] {
   const [text, bytes] = [ofText, ofTheBytes].map((of) => sure(textToText([STRING], typed(of))));
-  return [{ ...text!, kernel: mappedBy(asciiMap(ofText), ofText) }, ofBytes(bytes!)];
+  return [text!, ofBytes(bytes!)];
 }
 
 /** An overload that has a value for all it takes. */
@@ -368,37 +367,6 @@ type TextsMetOnce = DictionaryVector & { readonly dictionary: StringDictionary }
 function isMetOnce(vector: Vector): vector is TextsMetOnce {
   if (vector.kind !== 'dictionary' || vector.dictionary.isPerValue !== true) return false;
   return isOfStrings(vector.dictionary);
-}
-
-/** A function of one text as one of strings that lie as bytes: `map` has what becomes of each byte of ASCII. */
-function mappedBy(map: Uint8Array, ofText: OfText): ScalarOverload['kernel'] {
-  return ([texts], count) => {
-    if (!isMetOnce(texts!)) return undefined;
-    const { codes, dictionary } = texts;
-    const made = new TextBlock(count);
-    const madeCodes = carvedInt32(count);
-    for (let row = 0; row < count; row++) {
-      madeCodes[row] = codes[row]!;
-      if (codes[row]! < 0) continue;
-      const { bytes, start, end } = dictionary.range(codes[row]!);
-      spendSteps(1 + ((end - start) >> 2));
-      if (isAscii(bytes, start, end)) madeCodes[row] = made.add(bytes, start, end, map);
-      else madeCodes[row] = made.addText(ofText(decodeWtf8(bytes, start, end)));
-    }
-    return dictionaryVector(madeCodes, count, made.dictionary());
-  };
-}
-
-function isAscii(bytes: Uint8Array, start: number, end: number): boolean {
-  let all = 0;
-  for (let at = start; at < end; at++) all |= bytes[at]!;
-  return all < 0x80;
-}
-
-function asciiMap(ofText: OfText): Uint8Array {
-  return Uint8Array.from({ length: 0x80 }, (_, byte) =>
-    ofText(String.fromCharCode(byte)).charCodeAt(0),
-  );
 }
 
 function splitting(more: Pick<ScalarOverload, 'optionalCount'>): ScalarOverload {
