@@ -144,7 +144,7 @@ export const SETTING_TABLE = {
   clickhouseUser: setting({
     variable: 'CLICKHOUSE_USER',
     subject: 'ClickHouse',
-    summary: 'user of ClickHouse, who may create, insert and select',
+    summary: 'user of ClickHouse, who may create and change tables, insert and select',
     kind: textKind('NAME', 'the name of a user'),
     defaultText: 'default',
   }),
