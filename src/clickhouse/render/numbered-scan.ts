@@ -1,7 +1,6 @@
 import type { Column } from '../../../engine/plan/expression.ts';
 import type { ScanField } from '../../../engine/plan/logical-plan.ts';
 import { ARRIVALS_TABLE } from '../arrivals-table.ts';
-import { EVENTS_TABLE } from '../schema.ts';
 import { nameOf } from './relation-sql.ts';
 
 /** Numbers of events (`arrivals-table.ts`): [start, end). */
@@ -14,6 +13,8 @@ export type NumberRange = { readonly start: number; readonly end: number };
  * before its record. The times of these rows bound what is read of the table of events at all.
  */
 export function numberedScan(scan: {
+  /** The table of events. */
+  readonly table: string;
   /** What is read of an event; each has a name. */
   readonly list: string;
   readonly conditions: readonly string[];
@@ -22,12 +23,12 @@ export function numberedScan(scan: {
   /** The name of the source, as SQL. */
   readonly source: string;
 }): string {
-  const { list, conditions, columns, numbers, source } = scan;
+  const { table, list, conditions, columns, numbers, source } = scan;
   const rows = `FROM ${ARRIVALS_TABLE} WHERE number_end > ${numbers.start} AND number_start < ${numbers.end} AND has(sources, ${source})`;
   const bound = (value: string) => `(SELECT ${value} ${rows})`;
   const time = (value: string) => `fromUnixTimestamp64Micro(${bound(value)}, 'UTC')`;
   const second = (value: string) => `toDateTime(${bound(value)}, 'UTC')`;
-  const events = `SELECT ${list}, gateway, sequence, event FROM ${EVENTS_TABLE}
+  const events = `SELECT ${list}, gateway, sequence, event FROM ${table}
 PREWHERE source = ${source} AND timestamp >= ${time('min(timestamp_min)')} AND timestamp <= ${time('max(timestamp_max)')}
   AND received >= ${second('min(received_min)')} AND received <= ${second('max(received_max)')}
 WHERE ${conditions.join(' AND ')}`;

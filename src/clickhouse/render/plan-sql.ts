@@ -148,10 +148,7 @@ export class PlanSql implements Plans {
     const { numbers } = this.#scanned;
     if (numbers !== undefined) {
       const sql = numberedScan({
-        list,
-        conditions,
-        columns,
-        numbers,
+        ...{ table: EVENTS_TABLE, list, conditions, columns, numbers },
         source: this.#parts.text(source),
       });
       return { sql, columns: named(columns.map(({ column }) => column)), order: [] };
