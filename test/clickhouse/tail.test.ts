@@ -3,7 +3,7 @@ import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { after, before, beforeEach, suite, test } from 'node:test';
 import { INT64 } from '../../engine/column/type.ts';
 import { numberedScan } from '../../src/clickhouse/render/numbered-scan.ts';
-import { tableStatements } from '../../src/clickhouse/schema.ts';
+import { EVENTS_TABLE, tableStatements } from '../../src/clickhouse/schema.ts';
 import type { EventStream, StreamEvent } from '../support/event-stream.ts';
 import { ChdbUnderTest, missingChdb } from './chdb.ts';
 import { DATABASE } from './events-database.ts';
@@ -272,10 +272,7 @@ suite('sources are followed over ClickHouse', { skip: missingChdb() }, () => {
       const column = { id: 1, name: 'n', type: INT64 };
       const columns = [{ column, field: 'arrival' as const }];
       const page = numberedScan({
-        list: '1 AS one',
-        conditions: ['1'],
-        columns,
-        numbers,
+        ...{ table: EVENTS_TABLE, list: '1 AS one', conditions: ['1'], columns, numbers },
         source: "'s'",
       });
       return chdb
