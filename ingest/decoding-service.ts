@@ -17,7 +17,7 @@ const NICE_MAX = 19;
 
 /** Serves a `DecodingThread` from within the worker thread. Requests come one at a time. */
 export function serveDecoding(port: MessagePort, options: DecodingOptions): void {
-  standBack();
+  lowerPriority();
   const decodings = new Map<number, LocalDecoding>();
   const getDecoding = (number: number): LocalDecoding =>
     must(decodings.get(number), 'a decoding begins before its other calls');
@@ -46,7 +46,7 @@ export function serveDecoding(port: MessagePort, options: DecodingOptions): void
   });
 }
 
-/** Lets the main thread go first. Linux has a nice value for each thread (setpriority(2)), others have one for a process. */
-function standBack(): void {
+/** The main thread gets a processor first. Linux has a nice value for each thread (setpriority(2)), others for a process. */
+function lowerPriority(): void {
   if (process.platform === 'linux') setPriority(Math.min(getPriority() + DECODING_NICE, NICE_MAX));
 }

@@ -198,7 +198,7 @@ export class TopSink implements Sink {
   #offer(held: HeldChunk, position: number, vectors: readonly Vector[]): void {
     const heap = this.#heap;
     const isFull = heap.length === this.#countMax;
-    if (isFull && this.#standsBehind(vectors, position, heap[0]!)) return;
+    if (isFull && this.#isNotBefore(vectors, position, heap[0]!)) return;
     const values = vectors.map((vector) => valueAt(vector, position));
     const entry: Entry = { values, texts: [], sequence: this.#sequence++, held, position };
     if (!isFull) {
@@ -214,8 +214,8 @@ export class TopSink implements Sink {
     }
   }
 
-  /** Whether a row, the newest, is not before an entry; no value is made of it that is a string. */
-  #standsBehind(vectors: readonly Vector[], position: number, entry: Entry): boolean {
+  /** Whether a row, the newest, does not come before an entry. Makes no string of the row. */
+  #isNotBefore(vectors: readonly Vector[], position: number, entry: Entry): boolean {
     for (const [index, vector] of vectors.entries()) {
       const key = this.#keys[index]!;
       const order = textOrder(key, { vector, position }, { entry, index });
@@ -356,7 +356,7 @@ function isOrdered(vector: Vector, { descending }: OrderKey): boolean {
   return true;
 }
 
-/** Whether a row stands behind an entry by the first key. */
+/** Whether a row comes after an entry in the order of the first key. */
 function isPast(key: OrderKey, vector: Vector, position: number, entry: Entry): boolean {
   const floor = entry.values[0]!;
   if (vector.kind === 'number' && typeof floor === 'number' && vector.nulls === undefined) {

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { ClickHouseClient } from '@clickhouse/client';
 import { must } from '../../engine/assert.ts';
 import { ARRIVALS_TABLE, type ArrivalRow } from './arrivals-table.ts';
+import { readRows } from './client.ts';
 import { EVENTS_TABLE } from './schema.ts';
 import { secondOf } from './shipped-row.ts';
 import type { Stretch } from './stretches.ts';
@@ -203,15 +204,12 @@ export class ArrivalJournal {
     });
   }
 
-  async #rows<Row>(
+  #rows<Row>(
     query: string,
     parameters: Readonly<Record<string, string | number | readonly string[]>>,
     signal: AbortSignal,
   ): Promise<Row[]> {
-    const answer = await this.#client.query({
-      ...{ query, query_params: parameters, format: 'JSONEachRow', abort_signal: signal },
-    });
-    return answer.json<Row>();
+    return readRows<Row>(this.#client, { query, query_params: parameters, abort_signal: signal });
   }
 }
 

@@ -1,3 +1,5 @@
+import { tableEngineOf } from './table-engine.ts';
+
 /**
  * The table that numbers the events of all gateways, in one order for all of them. A gateway appends rows for a batch when
  * ClickHouse has all events of the batch, on whatever days they lie: who reads events by their numbers never skips any.
@@ -47,11 +49,8 @@ export function arrivalsTableStatement({
 }: {
   readonly cluster?: string | undefined;
 } = {}): string {
-  const isReplicated = cluster !== undefined;
-  const where = isReplicated ? ` ON CLUSTER ${cluster}` : '';
-  const engine = isReplicated ? 'ReplicatedMergeTree' : 'MergeTree';
-  const window = `${isReplicated ? '' : 'non_'}replicated_deduplication_window`;
-  return `CREATE TABLE IF NOT EXISTS ${ARRIVALS_TABLE}${where} (
+  const { onCluster, engine, windowSetting } = tableEngineOf(cluster);
+  return `CREATE TABLE IF NOT EXISTS ${ARRIVALS_TABLE}${onCluster} (
   number_start UInt64 CODEC(Delta, ZSTD),
   number_end UInt64 CODEC(Delta, ZSTD),
   gateway LowCardinality(String),
@@ -68,5 +67,5 @@ export function arrivalsTableStatement({
 )
 ENGINE = ${engine}
 ORDER BY number_end
-SETTINGS ${window} = ${REMEMBERED_APPENDS}, index_granularity = ${MARK_ROWS}`;
+SETTINGS ${windowSetting} = ${REMEMBERED_APPENDS}, index_granularity = ${MARK_ROWS}`;
 }

@@ -1,4 +1,9 @@
-import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
+import {
+  type ClickHouseClient,
+  ClickHouseLogLevel,
+  createClient,
+  type QueryParams,
+} from '@clickhouse/client';
 import { must } from '../../engine/assert.ts';
 import type { Settings } from '../settings.ts';
 
@@ -47,4 +52,13 @@ export function openClient(
     log: { level: ClickHouseLogLevel.OFF },
     clickhouse_settings: options.settings,
   });
+}
+
+/** The rows of a statement, by the names of its columns. ClickHouse may write an integer of 64 bits as a string. */
+export async function readRows<Row>(
+  client: ClickHouseClient,
+  statement: Pick<QueryParams, 'query' | 'query_params' | 'abort_signal'>,
+): Promise<Row[]> {
+  const answer = await client.query({ ...statement, format: 'JSONEachRow' });
+  return answer.json<Row>();
 }

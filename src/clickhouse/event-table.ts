@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { ClickHouseClient } from '@clickhouse/client';
 import { ArrivalJournal } from './arrival-journal.ts';
-import { type ClickHouseConnection, openClient } from './client.ts';
+import { type ClickHouseConnection, openClient, readRows } from './client.ts';
 import {
   type ArrivalRange,
   Arrivals,
@@ -108,13 +108,12 @@ export class ClickHouseTable implements MovedTable {
   }
 
   async #hasColumn(name: string): Promise<boolean> {
-    const answer = await this.#client.query({
+    const columns = await readRows(this.#client, {
       query: `SELECT name FROM system.columns
         WHERE database = currentDatabase() AND table = {table: String} AND name = {name: String}`,
       query_params: { table: EVENTS_TABLE, name },
-      format: 'JSONEachRow',
     });
-    return (await answer.json()).length > 0;
+    return columns.length > 0;
   }
 
   appendArrivals(
@@ -139,14 +138,12 @@ export class ClickHouseTable implements MovedTable {
 
   async count(rows: RowsOfDay, signal: AbortSignal): Promise<number> {
     await this.make();
-    const answer = await this.#client.query({
+    const [counted] = await readRows<{ readonly count: string | number }>(this.#client, {
       query: `SELECT count() AS count FROM ${this.#table} WHERE gateway = {gateway: String}
         AND sequence >= {first: UInt64} AND sequence < {end: UInt64} AND toDate(timestamp) = {day: Date}`,
       query_params: rows,
-      format: 'JSONEachRow',
       abort_signal: signal,
     });
-    const [counted] = await answer.json<{ readonly count: string | number }>();
     return Number(counted?.count);
   }
 
@@ -156,15 +153,13 @@ export class ClickHouseTable implements MovedTable {
     signal: AbortSignal,
   ): Promise<readonly DayCount[]> {
     await this.make();
-    const answer = await this.#client.query({
+    const counts = await readRows<Record<'source' | 'day' | 'count', string>>(this.#client, {
       query: `SELECT source, toString(toDate(timestamp)) AS day, toString(count()) AS count FROM ${this.#table}
         WHERE gateway = {gateway: String} AND sequence >= {first: UInt64} AND sequence < {end: UInt64}
         GROUP BY source, day`,
       query_params: { gateway, ...part },
-      format: 'JSONEachRow',
       abort_signal: signal,
     });
-    const counts = await answer.json<Record<'source' | 'day' | 'count', string>>();
     return counts.map(({ source, day, count }) => ({ source, day, count: Number(count) }));
   }
 

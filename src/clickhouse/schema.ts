@@ -1,4 +1,5 @@
 import { arrivalsTableStatement } from './arrivals-table.ts';
+import { tableEngineOf } from './table-engine.ts';
 
 /**
  * The table that holds the events of all sources in ClickHouse. `test/clickhouse/schema.test.ts` makes it, and compares
@@ -69,12 +70,11 @@ export type TableStatement = {
 
 /** The statements that make all tables of weir where they are missing, and what those of earlier versions lack. */
 export function tableStatements(options: TableOptions = {}): readonly TableStatement[] {
-  const { cluster } = options;
-  const where = cluster === undefined ? '' : ` ON CLUSTER ${cluster}`;
+  const { onCluster } = tableEngineOf(options.cluster);
   return [
     { sql: eventsTableStatement(options) },
     {
-      sql: `ALTER TABLE ${EVENTS_TABLE}${where} ADD COLUMN IF NOT EXISTS ${RECEIVED}, ADD INDEX IF NOT EXISTS ${RECEIVED_INDEX}`,
+      sql: `ALTER TABLE ${EVENTS_TABLE}${onCluster} ADD COLUMN IF NOT EXISTS ${RECEIVED}, ADD INDEX IF NOT EXISTS ${RECEIVED_INDEX}`,
       // A Distributed table, which operators make, has no index, and refuses the statement.
       missingColumn: 'received',
     },
@@ -84,16 +84,13 @@ export function tableStatements(options: TableOptions = {}): readonly TableState
 
 /** The statement that makes the table where it is missing. */
 export function eventsTableStatement({ cluster, retentionDays }: TableOptions = {}): string {
-  const isReplicated = cluster !== undefined;
-  const where = isReplicated ? ` ON CLUSTER ${cluster}` : '';
-  const engine = isReplicated ? 'ReplicatedMergeTree' : 'MergeTree';
-  const window = `${isReplicated ? '' : 'non_'}replicated_deduplication_window`;
-  const settings = [`${window} = ${REMEMBERED_BATCHES}`, 'ttl_only_drop_parts = 1'];
+  const { onCluster, engine, windowSetting } = tableEngineOf(cluster);
+  const settings = [`${windowSetting} = ${REMEMBERED_BATCHES}`, 'ttl_only_drop_parts = 1'];
   const ttl =
     retentionDays === undefined
       ? ''
       : `\nTTL toDateTime(timestamp) + toIntervalDay(${retentionDays + 1})`;
-  return `CREATE TABLE IF NOT EXISTS ${EVENTS_TABLE}${where} (
+  return `CREATE TABLE IF NOT EXISTS ${EVENTS_TABLE}${onCluster} (
   source LowCardinality(String),
   project String,
   is_mixed Bool,

@@ -196,8 +196,8 @@ export class Shipper {
   }
 
   /**
-   * Inserts the rows of each day, and gives the events numbers. Resolves to false if the shipper was closed. `mayBeThere`: an earlier process may have
-   * done so.
+   * Inserts the rows of each day, and gives the events numbers. Resolves to false if the shipper was closed. `mayBeThere`:
+   * an earlier process may have done so.
    */
   async #send(batch: ShipBatch, interval: ShipInterval, mayBeThere: boolean): Promise<boolean> {
     const { table } = this.#options;

@@ -49,7 +49,7 @@ test('a block is neither longer nor shorter than was said', () => {
   deepEqual(new Uint8Array(decodeDeflate(deflateRawSync(bytes), 1_001)), bytes);
 });
 
-test('damage is told, and blocks behind it are unpacked', async () => {
+test('damaged blocks are refused, and later blocks are unpacked', async () => {
   const bytes = Uint8Array.from({ length: 1_000 }, (_, n) => (n * n) % 251);
   const packed = brotliCompressSync(bytes);
   const deflated = deflateRawSync(bytes);

@@ -5,7 +5,7 @@ import { getPriority } from 'node:os';
 export const NO_NICE_VALUES =
   process.platform !== 'linux' && 'the nice value of a thread is read from /proc';
 
-/** By how much each thread of this process stands back behind this one. */
+/** The nice values of all threads of this process, counted from that of this thread. */
 export function niceValues(): readonly number[] {
   const own = getPriority();
   // proc_pid_stat(5): the 19th field, of which two are before the parenthesis.

@@ -6,6 +6,7 @@ import { QueryError } from '../../../engine/query-error.ts';
 import { yieldToEventLoop } from '../../../ingest/event-loop.ts';
 import { RetryWait } from '../../../ingest/retry-wait.ts';
 import type { SavedQueries } from '../../store/backend.ts';
+import { readRows } from '../client.ts';
 import { EVENTS_TABLE } from '../schema.ts';
 import {
   FIELD_COLUMN_START,
@@ -140,18 +141,15 @@ export class FieldColumns {
 
   /** The columns of fields that the table has; `undefined` of a table that cannot compute columns. */
   async #look(): Promise<ReadonlySet<string> | undefined> {
-    const { client } = this.#options;
-    const answer = await client.query({
+    const [table] = await readRows<{
+      readonly engine: string;
+      readonly names: readonly string[];
+    }>(this.#options.client, {
       query: `SELECT engine, (SELECT groupArray(name) FROM system.columns WHERE database = currentDatabase()
           AND table = {table: String} AND default_kind = 'MATERIALIZED' AND startsWith(name, {start: String})) AS names
         FROM system.tables WHERE database = currentDatabase() AND name = {table: String}`,
       query_params: { table: EVENTS_TABLE, start: FIELD_COLUMN_START },
-      format: 'JSONEachRow',
     });
-    const [table] = await answer.json<{
-      readonly engine: string;
-      readonly names: readonly string[];
-    }>();
     if (table?.engine.endsWith('MergeTree') !== true) return undefined;
     const present = new Set(table.names);
     this.#useThose(present);
