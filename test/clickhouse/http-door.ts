@@ -30,7 +30,10 @@ export class HttpDoor {
   readonly #server: Server;
   /** Called when an insert has happened and before it is answered. */
   beforeAnswer: () => Promise<void> | void = () => {};
-  /** Called before a statement that only reads is run, with its settings; `gone` aborts when the client hangs up. */
+  /**
+   * Called before a caller's statement is run, with its settings; `gone` aborts when the client hangs up. The service's
+   * own statements come at any time: it is not called before them.
+   */
   beforeSelect: (
     settings: Readonly<Record<string, string>>,
     gone: AbortSignal,
@@ -117,7 +120,7 @@ export class HttpDoor {
     this.statements.push(text);
     if (!SELECT.test(text)) return this.#chdb.answer(text, parametersOf(searchParams), format);
     const settings = settingsOf(searchParams);
-    await this.beforeSelect(Object.fromEntries(searchParams), gone);
+    if (isOfCaller(searchParams)) await this.beforeSelect(Object.fromEntries(searchParams), gone);
     const list = Object.entries(settings).map(([name, value]) => `${name} = '${value}'`);
     const whole = list.length === 0 ? text : `${text} SETTINGS ${list.join(', ')}`;
     return this.#chdb.answer(whole, parametersOf(searchParams), format);
@@ -138,6 +141,11 @@ function withParts(request: DoorRequest, { headers }: IncomingMessage): DoorRequ
     url.searchParams.set(name, value);
   }
   return { url, body: Buffer.alloc(0) };
+}
+
+/** Callers' statements alone are bound to reading. */
+function isOfCaller(searchParams: URLSearchParams): boolean {
+  return searchParams.has('readonly');
 }
 
 function settingsOf(searchParams: URLSearchParams): Record<string, string> {
