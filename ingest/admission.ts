@@ -1,22 +1,20 @@
-import { must } from '../engine/assert.ts';
 import {
   type Batch,
-  MIXED_PROJECTS,
-  NO_STRING,
-  referenceLength,
-  referenceOffset,
-  stringReference,
-} from '../engine/column/batch.ts';
-import {
   EMPTY_LIST,
   JSON_TEXT,
   KIND_BITS,
+  MIXED_PROJECTS,
+  must,
+  NO_STRING,
   NODE_HEADER_SIZE,
   NULL_KIND,
   RECORD,
   RECORD_LIST,
+  referenceLength,
+  referenceOffset,
+  stringReference,
   TEXT,
-} from '../engine/column/token.ts';
+} from '../engine/columns.ts';
 import { fieldKey, fieldKind, fieldSlotCount, fieldTokenCount } from './duplicate-key.ts';
 import { EventFields } from './event-fields.ts';
 import { Slices, yieldToEventLoop } from './event-loop.ts';

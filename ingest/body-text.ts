@@ -1,4 +1,4 @@
-import { stringReference } from '../engine/column/batch.ts';
+import { stringReference } from '../engine/columns.ts';
 import * as ascii from './ascii.ts';
 import { copyPieces, copyPiecesInSlices, sizeOfPieces } from './body-pieces.ts';
 import type { Loan } from './memory-pool.ts';

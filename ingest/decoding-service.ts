@@ -1,6 +1,6 @@
 import { getPriority, setPriority } from 'node:os';
 import type { MessagePort, TransferListItem } from 'node:worker_threads';
-import { must } from '../engine/assert.ts';
+import { must } from '../engine/columns.ts';
 import {
   type DecodingAnswer,
   type DecodingRequest,

@@ -1,6 +1,5 @@
 import { type TransferListItem, Worker } from 'node:worker_threads';
-import { assert, must } from '../engine/assert.ts';
-import { THREAD_IDLE_MS_MAX } from '../engine/limits.ts';
+import { assert, must, THREAD_IDLE_MS_MAX } from '../engine/columns.ts';
 import {
   type DecodingAnswer,
   type DecodingRequest,

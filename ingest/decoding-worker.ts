@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { parentPort, workerData } from 'node:worker_threads';
-import { must } from '../engine/assert.ts';
+import { must } from '../engine/columns.ts';
 import { serveDecoding } from './decoding-service.ts';
 import type { DecodingThreadData } from './decoding-thread.ts';
 import { MemoryPool } from './memory-pool.ts';

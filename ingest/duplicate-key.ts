@@ -5,7 +5,7 @@ import {
   NODE_HEADER_SIZE,
   RECORD,
   RECORD_LIST,
-} from '../engine/column/token.ts';
+} from '../engine/columns.ts';
 
 /** The position of one field of a record: half-open ranges of its tokens and slots. */
 type Field = { tokenStart: number; tokenEnd: number; slotStart: number; slotEnd: number };

@@ -1,4 +1,3 @@
-import { NO_STRING, referenceLength, referenceOffset } from '../engine/column/batch.ts';
 import {
   BIG_INTEGER,
   EMPTY_LIST,
@@ -7,11 +6,14 @@ import {
   HUGE_NUMBER,
   INTEGER,
   JSON_TEXT,
+  NO_STRING,
   NODE_HEADER_SIZE,
   NULL_KIND,
+  referenceLength,
+  referenceOffset,
   TEXT,
   TRUE_KIND,
-} from '../engine/column/token.ts';
+} from '../engine/columns.ts';
 import { BRACE_OPEN } from './ascii.ts';
 import type { BodyText } from './body-text.ts';
 import { fieldKey, fieldKind, fieldSlotCount, fieldTokenCount } from './duplicate-key.ts';

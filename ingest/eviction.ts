@@ -1,5 +1,4 @@
-import { must } from '../engine/assert.ts';
-import { isFrequent, RESIDENT, type SegmentBacking } from '../engine/column/segment-backing.ts';
+import { isFrequent, must, RESIDENT, type SegmentBacking } from '../engine/columns.ts';
 import { countBlocks, type SegmentBlocks } from './segment-blocks.ts';
 import { blockSizeAt } from './segment-envelope.ts';
 

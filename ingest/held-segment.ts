@@ -1,13 +1,15 @@
-import { must } from '../engine/assert.ts';
-import type { AnyContent, SealedSegmentHandle, SegmentContent } from '../engine/column/segment.ts';
 import {
+  type AnyContent,
   type BlockUses,
   type MemoryGauge,
+  must,
   noteLeaving,
   releaseBuffer,
   retire,
+  type SealedSegmentHandle,
+  type SegmentContent,
   sizeOfUses,
-} from '../engine/column/segment-backing.ts';
+} from '../engine/columns.ts';
 import type { Leaving } from './eviction.ts';
 import {
   absentBlocks,

@@ -1,4 +1,3 @@
-import { stringReference } from '../engine/column/batch.ts';
 import {
   BIG_INTEGER,
   EMPTY_LIST,
@@ -11,11 +10,12 @@ import {
   NODE_HEADER_SIZE,
   NULL_KIND,
   RECORD,
+  RECORD_DEPTH_MAX,
   RECORD_LIST,
+  stringReference,
   TEXT,
   TRUE_KIND,
-} from '../engine/column/token.ts';
-import { RECORD_DEPTH_MAX } from '../engine/limits.ts';
+} from '../engine/columns.ts';
 import * as ascii from './ascii.ts';
 import type { BodyText } from './body-text.ts';
 import { dropDuplicates, fieldKey, fieldTokenCount } from './duplicate-key.ts';

@@ -1,6 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { assert } from '../engine/assert.ts';
-import { stringReference } from '../engine/column/batch.ts';
+import { assert, stringReference } from '../engine/columns.ts';
 import type { BodyText } from './body-text.ts';
 import type { Loan } from './memory-pool.ts';
 

@@ -1,6 +1,4 @@
-import { assert } from '../engine/assert.ts';
-import { STRING_LENGTH_MAX } from '../engine/column/batch.ts';
-import { QUERY_NICE } from '../engine/limits.ts';
+import { assert, QUERY_NICE, STRING_LENGTH_MAX } from '../engine/columns.ts';
 
 /** All limits of ingestion, each with its reason. */
 

@@ -1,4 +1,4 @@
-import { must } from '../engine/assert.ts';
+import { must } from '../engine/columns.ts';
 import type { ReplayedRecord } from './log/log-walk.ts';
 import { toPartition } from './partition.ts';
 import type { SegmentCoverage } from './segment-coverage.ts';

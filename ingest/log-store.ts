@@ -1,15 +1,16 @@
-import { assert, must } from '../engine/assert.ts';
-import type { Batch } from '../engine/column/batch.ts';
-import type {
-  AnyContent,
-  DroppedSegments,
-  ScanScope,
-  SegmentCatalog,
-  SegmentContent,
-  SegmentHandle,
-  TimeScope,
-} from '../engine/column/segment.ts';
-import { DROPPED_IDS_MAX } from '../engine/limits.ts';
+import {
+  type AnyContent,
+  assert,
+  type Batch,
+  DROPPED_IDS_MAX,
+  type DroppedSegments,
+  must,
+  type ScanScope,
+  type SegmentCatalog,
+  type SegmentContent,
+  type SegmentHandle,
+  type TimeScope,
+} from '../engine/columns.ts';
 import { Backlog, type Stream } from './backlog.ts';
 import { isTurnSpent, Slices, yieldToEventLoop } from './event-loop.ts';
 import type { HeldSegment, SegmentIds } from './held-segment.ts';

@@ -1,4 +1,4 @@
-import type { TimeScope } from '../engine/column/segment.ts';
+import type { TimeScope } from '../engine/columns.ts';
 import { PARTITION_US } from './partition.ts';
 
 const NONE: readonly number[] = [];

@@ -7,7 +7,7 @@ import {
   KIB,
   type MemoryGauge,
   newMemoryGauge,
-} from '../engine/column/segment-backing.ts';
+} from '../engine/columns.ts';
 import type { Shortage } from './eviction.ts';
 import {
   BACKLOG_SHARE_MAX,

@@ -1,4 +1,4 @@
-import { assert } from '../engine/assert.ts';
+import { assert } from '../engine/columns.ts';
 import { BodyLimitError } from './ingest-error.ts';
 import { POOLED_BUFFER_BYTES_MAX, POOLED_BYTES_MAX } from './limits.ts';
 

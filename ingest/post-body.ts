@@ -1,4 +1,4 @@
-import { STRING_LENGTH_MAX } from '../engine/column/batch.ts';
+import { STRING_LENGTH_MAX } from '../engine/columns.ts';
 import * as ascii from './ascii.ts';
 import { sizeOfPieces } from './body-pieces.ts';
 import { BodyText } from './body-text.ts';

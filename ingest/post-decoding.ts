@@ -1,4 +1,4 @@
-import { must } from '../engine/assert.ts';
+import { must } from '../engine/columns.ts';
 import { type AdmissionOptions, type Admitted, admitEvents, type Refusals } from './admission.ts';
 import { ADDRESS_KEYS } from './known-key.ts';
 import type { Loan, MemoryPool } from './memory-pool.ts';

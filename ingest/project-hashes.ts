@@ -1,5 +1,4 @@
-import { quickHash } from '../engine/column/string-table.ts';
-import { encodedKey } from '../engine/column/wtf8.ts';
+import { encodedKey, quickHash } from '../engine/columns.ts';
 
 /** Strings end to end in WTF-8; `offsets` has one entry more than there are strings. */
 export type NameBlock = { readonly bytes: Uint8Array; readonly offsets: Uint32Array };

@@ -1,18 +1,16 @@
-import { must } from '../engine/assert.ts';
-import {
-  MIXED_PROJECTS,
-  NO_STRING,
-  referenceLength,
-  referenceOffset,
-} from '../engine/column/batch.ts';
 import {
   JSON_TEXT,
   KIND_HAS_TEXT,
+  MIXED_PROJECTS,
+  must,
+  NO_STRING,
   NODE_HEADER_SIZE,
   RECORD,
   RECORD_LIST,
+  referenceLength,
+  referenceOffset,
   TEXT,
-} from '../engine/column/token.ts';
+} from '../engine/columns.ts';
 import type { BodyText } from './body-text.ts';
 import { fieldKey, fieldKind, fieldSlotCount, fieldTokenCount } from './duplicate-key.ts';
 import type { KeyTable } from './key-table.ts';

@@ -1,6 +1,12 @@
-import { must } from '../engine/assert.ts';
-import { stringReference } from '../engine/column/batch.ts';
-import { KIND_BITS, NODE_HEADER_SIZE, RECORD, RECORD_LIST, TEXT } from '../engine/column/token.ts';
+import {
+  KIND_BITS,
+  must,
+  NODE_HEADER_SIZE,
+  RECORD,
+  RECORD_LIST,
+  stringReference,
+  TEXT,
+} from '../engine/columns.ts';
 import type { BodyText } from './body-text.ts';
 import { fieldKey, fieldKind, fieldSlotCount, fieldTokenCount } from './duplicate-key.ts';
 import type { KeyTable } from './key-table.ts';

@@ -1,6 +1,6 @@
 import { basename, dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { assert } from '../engine/assert.ts';
+import { assert } from '../engine/columns.ts';
 import { type Disk, DiskError, type DiskReader } from './disk/disk.ts';
 import { SteadyDisk } from './disk/steady-disk.ts';
 import { LOG_READ_BYTES } from './limits.ts';

@@ -1,10 +1,14 @@
 import {
+  KIND_BITS,
   NO_STRING,
+  NODE_HEADER_SIZE,
+  RECORD,
+  RECORD_LIST,
   referenceLength,
   referenceOffset,
   stringReference,
-} from '../engine/column/batch.ts';
-import { KIND_BITS, NODE_HEADER_SIZE, RECORD, RECORD_LIST, TEXT } from '../engine/column/token.ts';
+  TEXT,
+} from '../engine/columns.ts';
 import * as ascii from './ascii.ts';
 import type { BodyText } from './body-text.ts';
 import { fieldKey, fieldKind, fieldSlotCount, fieldTokenCount } from './duplicate-key.ts';

@@ -1,12 +1,13 @@
-import { must } from '../engine/assert.ts';
-import type { PartRows } from '../engine/column/divide-rows.ts';
-import type {
-  ScanScope,
-  SealedSegmentHandle,
-  SegmentContent,
-  TimeScope,
-} from '../engine/column/segment.ts';
-import { SegmentDamagedError, SegmentGoneError } from '../engine/column/segment-image.ts';
+import {
+  must,
+  type PartRows,
+  type ScanScope,
+  type SealedSegmentHandle,
+  type SegmentContent,
+  SegmentDamagedError,
+  SegmentGoneError,
+  type TimeScope,
+} from '../engine/columns.ts';
 import { type HeldParts, HeldSegment, type SegmentIds } from './held-segment.ts';
 import { MERGE_RETRY_TICKS_MAX } from './limits.ts';
 import { LostDays } from './lost-days.ts';

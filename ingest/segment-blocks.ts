@@ -1,14 +1,14 @@
-import { HEADER_SIZE } from '../engine/column/sealed-layout.ts';
 import {
   ABSENT,
   BLOCK_NUMBERS,
   type BlockUses,
+  HEADER_SIZE,
   type MemoryGauge,
   newBlockUses,
+  newSegmentBuffer,
   RESIDENT,
   type SegmentBacking,
-} from '../engine/column/segment-backing.ts';
-import { newSegmentBuffer } from '../engine/column/segment-buffer.ts';
+} from '../engine/columns.ts';
 import { Slices, yieldToEventLoop } from './event-loop.ts';
 import { COPY_SLICE_BYTES } from './limits.ts';
 import { blockAt, blockSizeAt } from './segment-envelope.ts';

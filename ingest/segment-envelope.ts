@@ -1,8 +1,12 @@
 import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
 import { Builder, ByteBuffer } from 'flatbuffers';
-import { assert, must } from '../engine/assert.ts';
-import type { PackedBlock } from '../engine/column/packed-image.ts';
-import { BLOCK_NUMBERS, type BlockTable } from '../engine/column/segment-backing.ts';
+import {
+  assert,
+  BLOCK_NUMBERS,
+  type BlockTable,
+  must,
+  type PackedBlock,
+} from '../engine/columns.ts';
 import { HEAD_SIZE } from './segment-layout.ts';
 import type { SegmentName } from './segment-name.ts';
 import type { SequenceInterval } from './sequence-intervals.ts';

@@ -1,17 +1,19 @@
 import { promisify } from 'node:util';
 import { brotliDecompress, crc32 } from 'node:zlib';
-import { assert, must } from '../engine/assert.ts';
 import {
+  assert,
+  type BlockTable,
+  blocksWith,
   FOOTER_SIZE_OFFSET,
   HEADER_SIZE,
+  must,
+  newSegmentBuffer,
   readFooter,
   type SealedColumnName,
   type SealedFooter,
+  type Slice,
   sealedColumnsOf,
-} from '../engine/column/sealed-layout.ts';
-import { type BlockTable, blocksWith } from '../engine/column/segment-backing.ts';
-import { newSegmentBuffer } from '../engine/column/segment-buffer.ts';
-import type { Slice } from '../engine/column/slice.ts';
+} from '../engine/columns.ts';
 import type { Disk, DiskReader } from './disk/disk.ts';
 import { SteadyDisk } from './disk/steady-disk.ts';
 import {

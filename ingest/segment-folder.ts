@@ -1,8 +1,11 @@
 import { dirname, join } from 'node:path';
-import { assert, must } from '../engine/assert.ts';
-import { repairSegment } from '../engine/column/merge-segments.ts';
-import type { PackedImage } from '../engine/column/packed-image.ts';
-import type { SealedColumnName } from '../engine/column/sealed-layout.ts';
+import {
+  assert,
+  must,
+  type PackedImage,
+  repairSegment,
+  type SealedColumnName,
+} from '../engine/columns.ts';
 import { type Disk, DiskError } from './disk/disk.ts';
 import { nameWritten, removeAside, writeAside, writeDurably } from './durable-file.ts';
 import { DISK_FREE_BYTES_ENOUGH } from './limits.ts';

@@ -1,4 +1,4 @@
-import type { PackedImage } from '../engine/column/packed-image.ts';
+import type { PackedImage } from '../engine/columns.ts';
 import {
   decodeSegmentEnvelope,
   encodeSegmentEnvelope,

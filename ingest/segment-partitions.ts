@@ -1,4 +1,4 @@
-import type { ScanScope, SealedSegmentHandle } from '../engine/column/segment.ts';
+import type { ScanScope, SealedSegmentHandle } from '../engine/columns.ts';
 import type { HeldSegment } from './held-segment.ts';
 import { PARTITION_US, toPartition } from './partition.ts';
 

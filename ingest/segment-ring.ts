@@ -1,9 +1,14 @@
-import { assert, must } from '../engine/assert.ts';
-import type { Batch } from '../engine/column/batch.ts';
-import { countThrough } from '../engine/column/divide-rows.ts';
-import { OpenSegment } from '../engine/column/open-segment.ts';
-import type { OpenSegmentHandle, ScanScope, SegmentHandle } from '../engine/column/segment.ts';
-import { OPEN_ROWS_MAX } from '../engine/limits.ts';
+import {
+  assert,
+  type Batch,
+  countThrough,
+  must,
+  OPEN_ROWS_MAX,
+  OpenSegment,
+  type OpenSegmentHandle,
+  type ScanScope,
+  type SegmentHandle,
+} from '../engine/columns.ts';
 import type { SegmentIds } from './held-segment.ts';
 import { FROZEN_SEGMENTS_MAX, FROZEN_SEGMENTS_URGENT, SEAL_AGE_US } from './limits.ts';
 import type { SealedSegments, SealedStats } from './sealed-segments.ts';

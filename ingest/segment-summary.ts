@@ -1,5 +1,4 @@
-import { readFooter } from '../engine/column/sealed-layout.ts';
-import { SliceSource } from '../engine/column/slice.ts';
+import { readFooter, SliceSource } from '../engine/columns.ts';
 import { type NameBlock, ProjectHashes } from './project-hashes.ts';
 import type { SegmentEnvelope } from './segment-envelope.ts';
 

@@ -1,4 +1,4 @@
-import { assert, must } from '../engine/assert.ts';
+import { assert, must } from '../engine/columns.ts';
 
 /** Sequence numbers [fromSequence, throughSequence] of log records, both inclusive. */
 export type SequenceInterval = {

@@ -1,4 +1,4 @@
-import { assert } from '../engine/assert.ts';
+import { assert } from '../engine/columns.ts';
 import { SOURCE_NAME_LENGTH_MAX } from './limits.ts';
 import { nameId } from './name-id.ts';
 

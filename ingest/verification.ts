@@ -1,7 +1,5 @@
 import { relative } from 'node:path';
-import { must } from '../engine/assert.ts';
-import { readFooter, type SealedColumnName } from '../engine/column/sealed-layout.ts';
-import { SliceSource } from '../engine/column/slice.ts';
+import { must, readFooter, type SealedColumnName, SliceSource } from '../engine/columns.ts';
 import { type Disk, DiskError } from './disk/disk.ts';
 import type { FolderDamage, UncheckedFile } from './folder-damage.ts';
 import { VERIFICATION_ROUNDS_MAX } from './limits.ts';

@@ -1,5 +1,4 @@
-import type { QueryError, Span } from '../engine/query-error.ts';
-import { caret } from '../engine/sql/token-cursor.ts';
+import { caret, type QueryError, type Span } from '../engine/columns.ts';
 import { RETRY_AFTER_S } from './limits.ts';
 
 type ErrorEntry = {

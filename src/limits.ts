@@ -1,10 +1,10 @@
-import { assert } from '../engine/assert.ts';
 import {
   ANSWER_BYTES_MAX,
+  assert,
   QUERIES_WAITING_MAX,
   QUERY_TIME_MS_MAX,
   STOP_MS_MAX,
-} from '../engine/limits.ts';
+} from '../engine/columns.ts';
 import { BODY_BYTES_MAX, LOG_GROUP_BYTES_MAX } from '../ingest/limits.ts';
 
 /** The limits that callers of the service can meet, each with its reason. */

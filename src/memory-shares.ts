@@ -9,8 +9,8 @@ import {
   REMEMBERED_BYTES_MAX,
   WORKER_HEAP_BYTES_MAX,
   WORKER_NEW_OBJECTS_BYTES_MAX,
-} from '../engine/limits.ts';
-import type { PoolLimits } from '../engine/pool/pool-limits.ts';
+} from '../engine/columns.ts';
+import type { PoolLimits } from '../engine/index.ts';
 import type { DecodingBounds } from '../ingest/decoding-thread.ts';
 import { POOLED_BYTES_MAX } from '../ingest/limits.ts';
 import {

@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path';
-import { must } from '../engine/assert.ts';
+import { must } from '../engine/columns.ts';
 import { DataFolder } from '../ingest/data-folder.ts';
 import { NodeDisk } from '../ingest/disk/node-disk.ts';
 import { SteadyDisk } from '../ingest/disk/steady-disk.ts';

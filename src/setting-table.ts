@@ -1,4 +1,4 @@
-import { must } from '../engine/assert.ts';
+import { must } from '../engine/columns.ts';
 import type { Source } from '../ingest/source.ts';
 import { defaultCacheBytes, defaultMemoBytes, MEMORY_BYTES_MIN } from './memory-shares.ts';
 import { PROFILE_NAMES } from './profile.ts';

@@ -1,4 +1,4 @@
-import { nearestName } from '../engine/plan/binder/nearest-name.ts';
+import { nearestName } from '../engine/columns.ts';
 import { VARIABLES_READ } from './setting-table.ts';
 import type { Environment } from './settings.ts';
 import { shownText } from './shown-text.ts';

@@ -1,6 +1,9 @@
 import { deepEqual, ok } from 'node:assert/strict';
 import { test } from 'node:test';
-import { filesBelow, importsOf, type SourceFile } from './support/source-files.ts';
+import { filesBelow, importsOf, loadedBy, type SourceFile } from './support/source-files.ts';
+
+/** The files of the engine that are imported from outside of it. */
+const FACES = ['engine/columns.ts', 'engine/index.ts'];
 
 /** Folders of the engine, each with those it may import from, itself left out. */
 const ENGINE_LAYERS: Readonly<Record<string, readonly string[]>> = {
@@ -15,7 +18,12 @@ const ENGINE_LAYERS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Files at the top of the engine that each of its layers may import. */
-const ENGINE_COMMON = ['engine/assert.ts', 'engine/limits.ts', 'engine/query-error.ts'];
+const ENGINE_COMMON = [
+  'engine/assert.ts',
+  'engine/limits.ts',
+  'engine/nearest-name.ts',
+  'engine/query-error.ts',
+];
 
 /** Which packages may be imported where: the folders of each. */
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
@@ -98,7 +106,8 @@ test('all forms of imports are found', () => {
 test('the layers of the engine import downwards only', () => {
   deepEqual(
     broken(ENGINE, (imported, { path }) => {
-      if (isPackage(imported) || path === 'engine/engine.ts') return true;
+      if (FACES.includes(imported)) return false;
+      if (isPackage(imported) || path === 'engine/engine.ts' || FACES.includes(path)) return true;
       if (ENGINE_COMMON.includes(imported)) return true;
       const layer = layerOf(path);
       // What is not in a layer stands below them all.
@@ -123,17 +132,35 @@ test('the engine imports nothing from outside of it', () => {
   );
 });
 
-test('ingest imports only the column side of the engine', () => {
+test('the engine is imported through its two faces only, by ingest through that of columns', () => {
+  deepEqual(
+    broken(SRC, (imported) => !imported.startsWith('engine/') || FACES.includes(imported)),
+    [],
+  );
   deepEqual(
     broken(
       INGEST,
       (imported) =>
-        isPackage(imported) ||
-        ENGINE_COMMON.includes(imported) ||
-        /^(?:ingest|engine\/column)\//.test(imported),
+        isPackage(imported) || imported.startsWith('ingest/') || imported === 'engine/columns.ts',
     ),
     [],
   );
+});
+
+test('the face of columns loads neither SQL nor plans nor threads', () => {
+  const layers = new Set(loadedBy('engine/columns.ts').map(layerOf));
+  deepEqual([...layers].sort(), ['column', 'function', undefined]);
+});
+
+test('a command that runs no query loads the face of columns only', () => {
+  for (const path of [
+    'src/main.ts',
+    'src/command/query-command.ts',
+    'src/command/tail-command.ts',
+  ]) {
+    const faces = loadedBy(path).filter((loaded) => FACES.includes(loaded));
+    deepEqual(faces, ['engine/columns.ts'], path);
+  }
 });
 
 test('the product imports neither tests nor benchmarks', () => {

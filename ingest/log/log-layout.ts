@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import { assert } from '../../engine/assert.ts';
+import { assert } from '../../engine/columns.ts';
 
 /**
  * The layout of a log file: one header, then records. Integers are little-endian. Records begin at multiples of 8 bytes.

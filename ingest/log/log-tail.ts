@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Batch } from '../../engine/column/batch.ts';
+import type { Batch } from '../../engine/columns.ts';
 import { type Disk, DiskError, type DiskReader } from '../disk/disk.ts';
 import { SteadyDisk } from '../disk/steady-disk.ts';
 import { FILE_HEADER_SIZE, logFileName } from './log-layout.ts';

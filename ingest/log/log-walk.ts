@@ -1,6 +1,5 @@
 import { join } from 'node:path';
-import { must } from '../../engine/assert.ts';
-import type { Batch } from '../../engine/column/batch.ts';
+import { type Batch, must } from '../../engine/columns.ts';
 import { type Disk, DiskError, type DiskReader } from '../disk/disk.ts';
 import { SteadyDisk } from '../disk/steady-disk.ts';
 import { LOG_END_FILE, type LogEnd } from './log-end.ts';

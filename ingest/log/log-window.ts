@@ -1,4 +1,4 @@
-import { assert } from '../../engine/assert.ts';
+import { assert } from '../../engine/columns.ts';
 import type { DiskReader } from '../disk/disk.ts';
 import { LOG_READ_BYTES } from '../limits.ts';
 

@@ -1,7 +1,6 @@
 import { crc32 } from 'node:zlib';
 import { Builder, ByteBuffer } from 'flatbuffers';
-import { must } from '../../engine/assert.ts';
-import type { Batch } from '../../engine/column/batch.ts';
+import { type Batch, must } from '../../engine/columns.ts';
 import { Slices, yieldToEventLoop } from '../event-loop.ts';
 import { COPY_SLICE_BYTES } from '../limits.ts';
 import { aligned } from './log-layout.ts';

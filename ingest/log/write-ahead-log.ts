@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { must } from '../../engine/assert.ts';
+import { must } from '../../engine/columns.ts';
 import { type Disk, DiskError, type DiskFile, isDiskFull } from '../disk/disk.ts';
 import { StorageError } from '../ingest-error.ts';
 import {

@@ -1,4 +1,4 @@
-import { must } from '../../engine/assert.ts';
+import { must } from '../../engine/columns.ts';
 import { JsonReader } from './json-reader.ts';
 import { oneBuffer, parseFields, parseMessage, stepsOf } from './protobuf.ts';
 import { WantedKeys } from './wanted-keys.ts';

@@ -1,4 +1,4 @@
-import { must } from '../../engine/assert.ts';
+import { must } from '../../engine/columns.ts';
 import { cloudEvents } from './cloud-events.ts';
 import { datadogLines, datadogLogs } from './datadog.ts';
 import { documentLines, documents } from './documents.ts';

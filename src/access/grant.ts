@@ -1,4 +1,4 @@
-import type { Reach } from '../../engine/plan/reach.ts';
+import type { Reach } from '../../engine/index.ts';
 import type { Source } from '../../ingest/source.ts';
 import type { Definition } from '../definition/definition.ts';
 import { echo } from '../echo.ts';

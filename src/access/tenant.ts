@@ -1,4 +1,4 @@
-import type { Tenant } from '../../engine/pool/fair-queue.ts';
+import type { Tenant } from '../../engine/index.ts';
 import type { Grant } from './grant.ts';
 
 /** The tenant of a grant: the unit of fair sharing is everything sent with one token. */

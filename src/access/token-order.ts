@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { hint } from '../../engine/plan/binder/nearest-name.ts';
+import { hint } from '../../engine/columns.ts';
 import { isUuid } from '../../ingest/source.ts';
 import { parseIsoTimestampUs } from '../definition/iso-timestamp.ts';
 import { echo, echoValue, formatChoices } from '../echo.ts';

@@ -1,4 +1,4 @@
-import type { Column } from '../../engine/plan/expression.ts';
+import type { Column } from '../../engine/index.ts';
 import { ColumnsRewriter } from './columns-rewriter.ts';
 import { CsvRewriter } from './csv-rewriter.ts';
 import { NdjsonRewriter } from './ndjson-rewriter.ts';

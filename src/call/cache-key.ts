@@ -1,7 +1,5 @@
-import { assert } from '../../engine/assert.ts';
-import type { SqlValue } from '../../engine/column/value.ts';
-import type { PreparedQuery } from '../../engine/plan/prepared-query.ts';
-import { type Reach, reachText } from '../../engine/plan/reach.ts';
+import { assert, type SqlValue } from '../../engine/columns.ts';
+import { type PreparedQuery, type Reach, reachText } from '../../engine/index.ts';
 import type { ParameterValues } from '../definition/definition.ts';
 
 /**

@@ -1,9 +1,12 @@
 import { serialize } from 'node:v8';
-import type { Within } from '../../engine/plan/binder/binding.ts';
-import { type Pieces, runPieces } from '../../engine/plan/pieces.ts';
-import type { PreparedQuery } from '../../engine/plan/prepared-query.ts';
-import { SizedCache } from '../../engine/plan/sized-cache.ts';
-import { QueryError } from '../../engine/query-error.ts';
+import { QueryError } from '../../engine/columns.ts';
+import {
+  type Pieces,
+  type PreparedQuery,
+  runPieces,
+  SizedCache,
+  type Within,
+} from '../../engine/index.ts';
 import type { ParameterDefinition } from '../definition/definition.ts';
 import type { Endpoint } from '../definition/endpoint.ts';
 import { toSqlType } from '../definition/parameter-value.ts';

@@ -1,4 +1,4 @@
-import { typeName } from '../../engine/column/type.ts';
+import { typeName } from '../../engine/columns.ts';
 import { REWRITTEN_BYTES } from '../limits.ts';
 import type { ResultColumn } from './answer-format.ts';
 import type { RowsRewriter } from './rows-rewriter.ts';

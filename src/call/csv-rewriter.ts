@@ -1,4 +1,4 @@
-import { assert } from '../../engine/assert.ts';
+import { assert } from '../../engine/columns.ts';
 import { REWRITTEN_BYTES } from '../limits.ts';
 import type { RowsRewriter } from './rows-rewriter.ts';
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Tenant } from '../../engine/pool/fair-queue.ts';
+import type { Tenant } from '../../engine/index.ts';
 import type { Grant } from '../access/grant.ts';
 import { toTenant } from '../access/tenant.ts';
 import { ServiceError } from '../errors.ts';

@@ -1,8 +1,11 @@
-import { must } from '../../engine/assert.ts';
-import type { QueryAnswer } from '../../engine/engine.ts';
-import type { QueryExplanation } from '../../engine/plan/explanation.ts';
-import type { Tenant } from '../../engine/pool/fair-queue.ts';
-import type { RunProgress, RunStats } from '../../engine/pool/pool-stats.ts';
+import { must } from '../../engine/columns.ts';
+import type {
+  QueryAnswer,
+  QueryExplanation,
+  RunProgress,
+  RunStats,
+  Tenant,
+} from '../../engine/index.ts';
 import type { Clock } from '../clock.ts';
 import { ServiceError } from '../errors.ts';
 import { InstanceKey } from '../instance-key.ts';

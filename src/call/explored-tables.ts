@@ -1,4 +1,4 @@
-import { sourcesOf, type Views } from '../../engine/plan/logical-plan.ts';
+import { sourcesOf, type Views } from '../../engine/index.ts';
 import { type Grant, mayCall } from '../access/grant.ts';
 import type { Catalogue } from '../definition/catalogue.ts';
 import { listNames, type ParameterDefinition } from '../definition/definition.ts';

@@ -1,6 +1,6 @@
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
-import { must } from '../../engine/assert.ts';
+import { must } from '../../engine/columns.ts';
 import { COMPRESSED_BYTES_MIN } from '../limits.ts';
 import { type AnswerFormat, JSON_FORMAT, type ResultColumn } from './answer-format.ts';
 import { rewriteAll } from './rows-rewriter.ts';

@@ -1,5 +1,4 @@
-import type { Tenant } from '../../engine/pool/fair-queue.ts';
-import { RunProgress } from '../../engine/pool/pool-stats.ts';
+import { RunProgress, type Tenant } from '../../engine/index.ts';
 import { echo } from '../echo.ts';
 import { ServiceError } from '../errors.ts';
 import { ENDED_DOWNLOAD_MS_MAX, ENDED_DOWNLOADS_MAX } from '../limits.ts';

@@ -1,11 +1,18 @@
-import type { FieldCounts } from '../../engine/column/field-counts.ts';
-import type { BegunAnswer, FieldsOrder, QueryAnswer, RunOptions } from '../../engine/engine.ts';
-import type { Within } from '../../engine/plan/binder/binding.ts';
-import type { ParameterDeclaration, Views } from '../../engine/plan/logical-plan.ts';
-import type { Pieces } from '../../engine/plan/pieces.ts';
-import type { PreparedQuery } from '../../engine/plan/prepared-query.ts';
-import type { Reach } from '../../engine/plan/reach.ts';
-import type { HeldSnapshot, SnapshotScope } from '../../engine/pool/held-snapshot.ts';
+import type { FieldCounts } from '../../engine/columns.ts';
+import type {
+  BegunAnswer,
+  FieldsOrder,
+  HeldSnapshot,
+  ParameterDeclaration,
+  Pieces,
+  PreparedQuery,
+  QueryAnswer,
+  Reach,
+  RunOptions,
+  SnapshotScope,
+  Views,
+  Within,
+} from '../../engine/index.ts';
 
 /** Options of a run. The reach is required, so that a missing one cannot open everything. */
 export type BoundedRunOptions = RunOptions & {

@@ -1,11 +1,13 @@
-import type { QueryAnswer } from '../../engine/engine.ts';
-import type { Pieces } from '../../engine/plan/pieces.ts';
-import type { PreparedQuery } from '../../engine/plan/prepared-query.ts';
-import type { Reach } from '../../engine/plan/reach.ts';
-import type { Tenant } from '../../engine/pool/fair-queue.ts';
-import type { HeldSnapshot } from '../../engine/pool/held-snapshot.ts';
-import type { RunProgress } from '../../engine/pool/pool-stats.ts';
-import { QueryError } from '../../engine/query-error.ts';
+import { QueryError } from '../../engine/columns.ts';
+import type {
+  HeldSnapshot,
+  Pieces,
+  PreparedQuery,
+  QueryAnswer,
+  Reach,
+  RunProgress,
+  Tenant,
+} from '../../engine/index.ts';
 import type { Clock } from '../clock.ts';
 import type { ParameterValues } from '../definition/definition.ts';
 import type { Endpoint } from '../definition/endpoint.ts';

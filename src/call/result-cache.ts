@@ -1,5 +1,5 @@
-import { must } from '../../engine/assert.ts';
-import { NO_TENANT, type Tenant, TenantSets } from '../../engine/pool/fair-queue.ts';
+import { must } from '../../engine/columns.ts';
+import { NO_TENANT, type Tenant, TenantSets } from '../../engine/index.ts';
 import type { Endpoint } from '../definition/endpoint.ts';
 import {
   CACHE_ANSWER_PARTS,

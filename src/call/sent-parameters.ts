@@ -1,4 +1,4 @@
-import type { SqlValue } from '../../engine/column/value.ts';
+import type { SqlValue } from '../../engine/columns.ts';
 import {
   PARAMETER_TYPES,
   type ParameterDefinition,

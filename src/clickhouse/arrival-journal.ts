@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { ClickHouseClient } from '@clickhouse/client';
-import { must } from '../../engine/assert.ts';
+import { must } from '../../engine/columns.ts';
 import { ARRIVALS_TABLE, type ArrivalRow } from './arrivals-table.ts';
 import { readRows } from './client.ts';
 import { EVENTS_TABLE } from './schema.ts';

@@ -1,25 +1,42 @@
-import { must } from '../../engine/assert.ts';
-import type { FieldCounts } from '../../engine/column/field-counts.ts';
-import type { SegmentCatalog, SourceSchema } from '../../engine/column/segment.ts';
-import type { BegunAnswer, EngineStats, FieldsOrder, QueryAnswer } from '../../engine/engine.ts';
-import { ANSWER_BYTES_MAX } from '../../engine/limits.ts';
-import { newScanCounters } from '../../engine/operator/scan.ts';
-import type { Within } from '../../engine/plan/binder/binding.ts';
-import { byLowerCase, explainQuery } from '../../engine/plan/explanation.ts';
-import type { ParameterDeclaration, Views } from '../../engine/plan/logical-plan.ts';
-import { type CallContext, optimizeInPieces } from '../../engine/plan/optimize/optimize.ts';
-import { physicalPlanOf, scansOf } from '../../engine/plan/physical-plan.ts';
-import { type Pieces, runPieces, type Timed, timed } from '../../engine/plan/pieces.ts';
-import type { CallPlan } from '../../engine/plan/plan-cache.ts';
 import {
+  ANSWER_BYTES_MAX,
+  type FieldCounts,
+  must,
+  type SegmentCatalog,
+  type SourceSchema,
+} from '../../engine/columns.ts';
+import {
+  type BegunAnswer,
+  byLowerCase,
+  type CallContext,
+  type CallPlan,
+  checkReach,
+  type EngineStats,
+  EVERYTHING,
+  explainQuery,
+  type FieldsOrder,
+  HeldSnapshot,
+  newScanCounters,
+  optimizeInPieces,
+  type ParameterDeclaration,
+  type Pieces,
   type PreparedQuery,
+  physicalPlanOf,
   prepareInPieces,
   prepareQuery,
-} from '../../engine/plan/prepared-query.ts';
-import { checkReach, EVERYTHING, type Reach, withinReach } from '../../engine/plan/reach.ts';
-import { HeldSnapshot, type SnapshotScope } from '../../engine/pool/held-snapshot.ts';
-import { runStatsOf } from '../../engine/pool/pool-stats.ts';
-import { taskStatsOf } from '../../engine/pool/task.ts';
+  type QueryAnswer,
+  type Reach,
+  runPieces,
+  runStatsOf,
+  type SnapshotScope,
+  scansOf,
+  type Timed,
+  taskStatsOf,
+  timed,
+  type Views,
+  type Within,
+  withinReach,
+} from '../../engine/index.ts';
 import type { BoundedRunOptions, QueryEngine } from '../call/query-engine.ts';
 import { anyEventStatement } from './event-statements.ts';
 import { countFieldsOf } from './field-sample.ts';

@@ -4,7 +4,7 @@ import {
   createClient,
   type QueryParams,
 } from '@clickhouse/client';
-import { must } from '../../engine/assert.ts';
+import { must } from '../../engine/columns.ts';
 import type { Settings } from '../settings.ts';
 
 /** How ClickHouse is reached. */

@@ -1,7 +1,11 @@
-import { DYNAMIC, INT64 } from '../../engine/column/type.ts';
-import type { Column } from '../../engine/plan/expression.ts';
-import { ALL_TIME, type LogicalPlan, type TimeWindow } from '../../engine/plan/logical-plan.ts';
-import { EVERYTHING } from '../../engine/plan/reach.ts';
+import { DYNAMIC, INT64 } from '../../engine/columns.ts';
+import {
+  ALL_TIME,
+  type Column,
+  EVERYTHING,
+  type LogicalPlan,
+  type TimeWindow,
+} from '../../engine/index.ts';
 import type { ScannedEvents } from './render/plan-sql.ts';
 import { type RenderedQuery, renderQuery } from './render/query-sql.ts';
 

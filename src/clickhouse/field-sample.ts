@@ -1,9 +1,14 @@
-import { must } from '../../engine/assert.ts';
-import { countFields, type Field, type FieldCounts } from '../../engine/column/field-counts.ts';
-import { OpenSegment } from '../../engine/column/open-segment.ts';
-import { forgetReaders, readSegment } from '../../engine/column/segment-reader.ts';
-import { ALL_TIME } from '../../engine/plan/logical-plan.ts';
-import { QueryError } from '../../engine/query-error.ts';
+import {
+  countFields,
+  type Field,
+  type FieldCounts,
+  forgetReaders,
+  must,
+  OpenSegment,
+  QueryError,
+  readSegment,
+} from '../../engine/columns.ts';
+import { ALL_TIME } from '../../engine/index.ts';
 import { admitEvents } from '../../ingest/admission.ts';
 import { MemoryPool } from '../../ingest/memory-pool.ts';
 import { decodeBody } from '../../ingest/post-body.ts';

@@ -1,6 +1,6 @@
 import { join, relative } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { must } from '../../engine/assert.ts';
+import { must } from '../../engine/columns.ts';
 import { type Disk, DiskError } from '../../ingest/disk/disk.ts';
 import { yieldToEventLoop } from '../../ingest/event-loop.ts';
 import type { FolderDamage, UncheckedFile } from '../../ingest/folder-damage.ts';

@@ -1,7 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { SourceSchema } from '../../engine/column/segment.ts';
-import type { ParameterDeclaration } from '../../engine/plan/logical-plan.ts';
-import { type PreparedQuery, prepareQuery } from '../../engine/plan/prepared-query.ts';
+import type { SourceSchema } from '../../engine/columns.ts';
+import { type ParameterDeclaration, type PreparedQuery, prepareQuery } from '../../engine/index.ts';
 import { InstanceKey } from '../instance-key.ts';
 import type { PublishedEvents, SourcePage } from '../store/published-events.ts';
 import { ARRIVED_ROWS_MAX, type ArrivalJournal, type Arrived } from './arrival-journal.ts';

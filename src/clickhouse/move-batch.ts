@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { must } from '../../engine/assert.ts';
+import { must } from '../../engine/columns.ts';
 import type { ArrivalRange, Arrivals } from './moved-table.ts';
 import { dayText, placeOfArrival, type RowPlace } from './shipped-row.ts';
 import { TsvBuffer } from './tsv-buffer.ts';

@@ -1,4 +1,4 @@
-import { endOfString } from '../../engine/column/json-template.ts';
+import { endOfString } from '../../engine/columns.ts';
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;

@@ -1,14 +1,17 @@
-import { collectGarbageBeside } from '../../engine/column/garbage.ts';
-import { JsonBuffer } from '../../engine/column/json-buffer.ts';
-import { repairSegment } from '../../engine/column/merge-segments.ts';
-import { readFooter } from '../../engine/column/sealed-layout.ts';
-import { SealedSegmentReader } from '../../engine/column/sealed-segment.ts';
-import type { ByteRange } from '../../engine/column/skeleton.ts';
-import { SliceSource } from '../../engine/column/slice.ts';
-import { isNested } from '../../engine/column/value.ts';
-import { type Vector, valueAt } from '../../engine/column/vector.ts';
-import { encodeWtf8 } from '../../engine/column/wtf8.ts';
-import { CHUNK_ROWS_MAX } from '../../engine/limits.ts';
+import {
+  type ByteRange,
+  CHUNK_ROWS_MAX,
+  collectGarbageBeside,
+  encodeWtf8,
+  isNested,
+  JsonBuffer,
+  readFooter,
+  repairSegment,
+  SealedSegmentReader,
+  SliceSource,
+  type Vector,
+  valueAt,
+} from '../../engine/columns.ts';
 import type { SegmentEnvelope } from '../../ingest/segment-envelope.ts';
 import type { SegmentFile } from '../../ingest/segment-file.ts';
 import { columnNames } from '../../ingest/verification.ts';

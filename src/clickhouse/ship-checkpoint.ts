@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { assert, must } from '../../engine/assert.ts';
+import { assert, must } from '../../engine/columns.ts';
 import { readPair, writePair } from '../../ingest/checked-file.ts';
 import type { Disk } from '../../ingest/disk/disk.ts';
 

@@ -1,12 +1,12 @@
 import {
   type Batch,
   BatchRecords,
+  type ByteRange,
+  JsonBuffer,
   MIXED_PROJECTS,
   referenceLength,
   referenceOffset,
-} from '../../engine/column/batch.ts';
-import { JsonBuffer } from '../../engine/column/json-buffer.ts';
-import type { ByteRange } from '../../engine/column/skeleton.ts';
+} from '../../engine/columns.ts';
 import type { ReplayedRecord } from '../../ingest/log/log-walk.ts';
 import { PARTITION_US } from '../../ingest/partition.ts';
 import { readableJson } from './readable-json.ts';

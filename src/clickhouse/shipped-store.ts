@@ -1,7 +1,6 @@
 import { join, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { must } from '../../engine/assert.ts';
-import type { Batch } from '../../engine/column/batch.ts';
+import { type Batch, must } from '../../engine/columns.ts';
 import { type Disk, ReadError } from '../../ingest/disk/disk.ts';
 import { SteadyDisk } from '../../ingest/disk/steady-disk.ts';
 import { OverloadError } from '../../ingest/ingest-error.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { must } from '../../engine/assert.ts';
+import { must } from '../../engine/columns.ts';
 import { type Disk, DiskError } from '../../ingest/disk/disk.ts';
 import { StorageError } from '../../ingest/ingest-error.ts';
 import { LogMissingError, LogTail } from '../../ingest/log/log-tail.ts';

@@ -1,5 +1,5 @@
 import { ClickHouseError } from '@clickhouse/client';
-import { QueryError, type QueryErrorCode } from '../../engine/query-error.ts';
+import { QueryError, type QueryErrorCode } from '../../engine/columns.ts';
 import { type Failure, findFailure } from './render/statement-parts.ts';
 
 type Told = { readonly code: QueryErrorCode; readonly message: string };

@@ -1,6 +1,5 @@
 import type { ClickHouseClient } from '@clickhouse/client';
-import { JsonBuffer } from '../../engine/column/json-buffer.ts';
-import { QueryError } from '../../engine/query-error.ts';
+import { JsonBuffer, QueryError } from '../../engine/columns.ts';
 import { Slices, yieldToEventLoop } from '../../ingest/event-loop.ts';
 import { type Cell, rowJson } from './render/answer.ts';
 import type { RenderedQuery } from './render/query-sql.ts';

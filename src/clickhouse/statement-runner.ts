@@ -1,11 +1,13 @@
 import type { ClickHouseClient } from '@clickhouse/client';
-import { QUERIES_WAITING_MAX } from '../../engine/limits.ts';
-import { newScanCounters } from '../../engine/operator/scan.ts';
-import type { Tenant } from '../../engine/pool/fair-queue.ts';
-import { PoolCounters, type PoolStats } from '../../engine/pool/pool-stats.ts';
-import { taskStatsOf } from '../../engine/pool/task.ts';
-import { WORK_KINDS } from '../../engine/pool/work-shares.ts';
-import { QueryError } from '../../engine/query-error.ts';
+import { QUERIES_WAITING_MAX, QueryError } from '../../engine/columns.ts';
+import {
+  newScanCounters,
+  PoolCounters,
+  type PoolStats,
+  type Tenant,
+  taskStatsOf,
+  WORK_KINDS,
+} from '../../engine/index.ts';
 import { QUERY_MS_MAX } from '../limits.ts';
 import type { RenderedQuery } from './render/query-sql.ts';
 import { toQueryError } from './statement-error.ts';

@@ -1,5 +1,5 @@
-import { FairQueue, NO_TENANT, type Tenant } from '../../engine/pool/fair-queue.ts';
-import { QueryError } from '../../engine/query-error.ts';
+import { QueryError } from '../../engine/columns.ts';
+import { FairQueue, NO_TENANT, type Tenant } from '../../engine/index.ts';
 
 type Waiting = { readonly begin: () => void };
 

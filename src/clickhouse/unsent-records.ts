@@ -1,4 +1,4 @@
-import { must } from '../../engine/assert.ts';
+import { must } from '../../engine/columns.ts';
 
 /** Records that become durable within this time share a mark: a count of them may be that much too high. */
 const MARK_US = 50_000;

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { count } from '../../engine/plan/explanation.ts';
+import { count } from '../../engine/index.ts';
 import { systemCode, systemReason } from '../../ingest/system-reason.ts';
 import { LINES_LISTED_MAX } from '../limits.ts';
 import { parseSettings } from '../settings.ts';

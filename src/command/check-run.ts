@@ -1,9 +1,8 @@
 import { readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { prepareInPieces, prepareQuery } from '../../engine/plan/prepared-query.ts';
-import { QueryError } from '../../engine/query-error.ts';
-import { parseQuery } from '../../engine/sql/query-parser.ts';
+import { QueryError } from '../../engine/columns.ts';
+import { parseQuery, prepareInPieces, prepareQuery } from '../../engine/index.ts';
 import { SourceDirectory } from '../../ingest/source.ts';
 import { CallerQueries } from '../call/caller-queries.ts';
 import { findCallerSql } from '../call/caller-sql.ts';

@@ -1,4 +1,4 @@
-import { nearestName } from '../../engine/plan/binder/nearest-name.ts';
+import { nearestName } from '../../engine/columns.ts';
 import { echo } from '../echo.ts';
 import { formatFlag, listVariables, SETTINGS } from '../setting-table.ts';
 import {

@@ -1,4 +1,4 @@
-import { hint } from '../../engine/plan/binder/nearest-name.ts';
+import { hint } from '../../engine/columns.ts';
 import { echo } from '../echo.ts';
 import { packageVersion } from '../version.ts';
 import type { Command, CommandWorld, ExitStatus } from './command.ts';

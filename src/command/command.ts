@@ -1,4 +1,4 @@
-import { hint } from '../../engine/plan/binder/nearest-name.ts';
+import { hint } from '../../engine/columns.ts';
 import { echo, formatChoices } from '../echo.ts';
 import type { Environment } from '../settings.ts';
 

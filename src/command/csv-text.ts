@@ -1,4 +1,4 @@
-import { must } from '../../engine/assert.ts';
+import { must } from '../../engine/columns.ts';
 
 /** `null` is an empty field without quotes, which the service writes only for NULL. */
 type CsvValue = string | number | boolean | null;

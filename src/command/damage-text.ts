@@ -1,5 +1,5 @@
-import { unreachable } from '../../engine/assert.ts';
-import { count } from '../../engine/plan/explanation.ts';
+import { unreachable } from '../../engine/columns.ts';
+import { count } from '../../engine/index.ts';
 import type { FolderDamage } from '../../ingest/folder-damage.ts';
 import { byteText } from '../byte-text.ts';
 

@@ -1,4 +1,4 @@
-import { must } from '../../engine/assert.ts';
+import { must } from '../../engine/columns.ts';
 import { listNames } from '../definition/definition.ts';
 import { DefinitionError, FILE_START } from '../definition/definition-error.ts';
 import { parseDefinitionFile } from '../definition/definition-file.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { must } from '../../engine/assert.ts';
+import { must } from '../../engine/columns.ts';
 import { ANSWER_FORMATS } from '../call/answer-format.ts';
 import type { ParameterDefinition } from '../definition/definition.ts';
 import { DEFINITION_MEMBER } from '../openapi/operation-text.ts';

@@ -1,6 +1,10 @@
-import { must } from '../../engine/assert.ts';
-import { explainQuery, explanationText } from '../../engine/plan/explanation.ts';
-import { prepareInPieces, prepareQuery } from '../../engine/plan/prepared-query.ts';
+import { must } from '../../engine/columns.ts';
+import {
+  explainQuery,
+  explanationText,
+  prepareInPieces,
+  prepareQuery,
+} from '../../engine/index.ts';
 import { SourceDirectory } from '../../ingest/source.ts';
 import { CallerQueries } from '../call/caller-queries.ts';
 import type { QueryEngine } from '../call/query-engine.ts';

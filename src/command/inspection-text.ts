@@ -1,4 +1,4 @@
-import { count } from '../../engine/plan/explanation.ts';
+import { count } from '../../engine/index.ts';
 import type { Inspection, SourceInspection, TimeSpan } from '../../ingest/inspection.ts';
 import type { LockHolder } from '../../ingest/lock-file.ts';
 import type { SequenceInterval } from '../../ingest/sequence-intervals.ts';

@@ -1,4 +1,4 @@
-import { nearestName } from '../../engine/plan/binder/nearest-name.ts';
+import { nearestName } from '../../engine/columns.ts';
 import { listNames } from '../definition/definition.ts';
 import { echo } from '../echo.ts';
 import { ArgumentError, type CommandWords, UsageError } from './command.ts';

@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { count } from '../../engine/plan/explanation.ts';
+import { count } from '../../engine/index.ts';
 import { systemCode, systemReason } from '../../ingest/system-reason.ts';
 import { ServiceError } from '../errors.ts';
 import { shownText } from '../shown-text.ts';

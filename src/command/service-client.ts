@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { must } from '../../engine/assert.ts';
+import { must } from '../../engine/columns.ts';
 import { systemCode, systemReason } from '../../ingest/system-reason.ts';
 import { echo } from '../echo.ts';
 import { ERROR_TABLE, type ErrorCode, ServiceError } from '../errors.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { must } from '../../engine/assert.ts';
+import { must } from '../../engine/columns.ts';
 import { DefinitionError } from '../definition/definition-error.ts';
 import { DEFINITION_ENDING } from '../definition/definition-reading.ts';
 import { ServiceError } from '../errors.ts';

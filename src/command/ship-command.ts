@@ -1,4 +1,4 @@
-import { count } from '../../engine/plan/explanation.ts';
+import { count } from '../../engine/index.ts';
 import { NodeDisk } from '../../ingest/disk/node-disk.ts';
 import { connectionOf } from '../clickhouse/client.ts';
 import { ClickHouseTable } from '../clickhouse/event-table.ts';

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { must } from '../../engine/assert.ts';
+import { must } from '../../engine/columns.ts';
 import { systemReason } from '../../ingest/system-reason.ts';
 import { ANSWER_FORMATS } from '../call/answer-format.ts';
 import { echo } from '../echo.ts';

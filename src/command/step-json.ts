@@ -1,4 +1,4 @@
-import { must } from '../../engine/assert.ts';
+import { must } from '../../engine/columns.ts';
 import { ServiceError } from '../errors.ts';
 import type { Outcome } from './carry-out.ts';
 import { changeText } from './change-text.ts';

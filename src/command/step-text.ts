@@ -1,4 +1,4 @@
-import { count } from '../../engine/plan/explanation.ts';
+import { count } from '../../engine/index.ts';
 import type { Outcome } from './carry-out.ts';
 import { changeText } from './change-text.ts';
 import type { CommandWorld } from './command.ts';

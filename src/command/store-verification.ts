@@ -1,4 +1,4 @@
-import { count } from '../../engine/plan/explanation.ts';
+import { count } from '../../engine/index.ts';
 import { NodeDisk } from '../../ingest/disk/node-disk.ts';
 import type { FolderDamage } from '../../ingest/folder-damage.ts';
 import { FOLDER_DAMAGES_LISTED_MAX } from '../../ingest/limits.ts';

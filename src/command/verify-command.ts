@@ -1,6 +1,6 @@
 import { relative } from 'node:path';
-import { unreachable } from '../../engine/assert.ts';
-import { count } from '../../engine/plan/explanation.ts';
+import { unreachable } from '../../engine/columns.ts';
+import { count } from '../../engine/index.ts';
 import { CLOCK_FILE } from '../../ingest/clock-file.ts';
 import { NodeDisk } from '../../ingest/disk/node-disk.ts';
 import type { FolderDamage } from '../../ingest/folder-damage.ts';

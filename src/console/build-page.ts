@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { build, type Metafile, type Plugin } from 'esbuild';
-import { assert, must } from '../../engine/assert.ts';
-import { functionNames } from '../../engine/plan/binder/special-forms.ts';
+import { assert, must } from '../../engine/columns.ts';
+import { functionNames } from '../../engine/index.ts';
 import { packageRoot } from '../package-root.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { assert } from '../../engine/assert.ts';
+import { assert } from '../../engine/columns.ts';
 import { isUuid } from '../../ingest/source.ts';
 import { systemReason } from '../../ingest/system-reason.ts';
 import { DEFINITIONS_MAX } from '../limits.ts';

@@ -1,4 +1,4 @@
-import { caret } from '../../engine/sql/token-cursor.ts';
+import { caret } from '../../engine/columns.ts';
 
 /** A place in a file. Line and column count from 1, columns in UTF-16 units. */
 export type Position = { readonly line: number; readonly column: number };

@@ -40,7 +40,7 @@
  * to the statement. If the statement begins with a comment, an empty line separates it from the header.
  */
 
-import { hint } from '../../engine/plan/binder/nearest-name.ts';
+import { hint } from '../../engine/columns.ts';
 import { nameId } from '../../ingest/name-id.ts';
 import { isUuid } from '../../ingest/source.ts';
 import { echo, echoNumber, formatChoices } from '../echo.ts';

@@ -1,9 +1,6 @@
 import { basename } from 'node:path';
-import { must } from '../../engine/assert.ts';
-import { hint } from '../../engine/plan/binder/nearest-name.ts';
-import type { View, Views } from '../../engine/plan/logical-plan.ts';
-import type { PreparedQuery } from '../../engine/plan/prepared-query.ts';
-import { QueryError } from '../../engine/query-error.ts';
+import { hint, must, QueryError } from '../../engine/columns.ts';
+import type { PreparedQuery, View, Views } from '../../engine/index.ts';
 import { parseSource } from '../../ingest/source.ts';
 import { SQL_PARAMETER } from '../call/caller-sql.ts';
 import type { QueryEngine } from '../call/query-engine.ts';

@@ -1,4 +1,4 @@
-import type { SqlValue } from '../../engine/column/value.ts';
+import type { SqlValue } from '../../engine/columns.ts';
 
 export const PARAMETER_TYPES = ['string', 'int64', 'float64', 'bool', 'timestamp'] as const;
 

@@ -1,5 +1,4 @@
-import type { Views } from '../../engine/plan/logical-plan.ts';
-import type { PreparedQuery } from '../../engine/plan/prepared-query.ts';
+import type { PreparedQuery, Views } from '../../engine/index.ts';
 import type { Definition, ParameterDefinition } from './definition.ts';
 import type { ParameterSchema } from './parameters.ts';
 import type { Origin } from './saved-definition.ts';

@@ -1,6 +1,4 @@
-import type { Int64 } from '../../engine/function/number/int64.ts';
-import { parseTimestamp } from '../../engine/function/time/timestamp-text.ts';
-import { QueryError } from '../../engine/query-error.ts';
+import { type Int64, parseTimestamp, QueryError } from '../../engine/columns.ts';
 
 /**
  * An ISO 8601 time as parameters and settings give it: a date, or a date and a time to the minute,

@@ -1,6 +1,15 @@
-import { BOOL, FLOAT64, INT64, type SqlType, STRING, TIMESTAMP } from '../../engine/column/type.ts';
-import type { SqlValue } from '../../engine/column/value.ts';
-import { canonicalInteger, INT64_MAX, INT64_MIN } from '../../engine/function/number/int64.ts';
+import {
+  BOOL,
+  canonicalInteger,
+  FLOAT64,
+  INT64,
+  INT64_MAX,
+  INT64_MIN,
+  type SqlType,
+  type SqlValue,
+  STRING,
+  TIMESTAMP,
+} from '../../engine/columns.ts';
 import type { ParameterType } from './definition.ts';
 import { parseIsoTimestampUs } from './iso-timestamp.ts';
 

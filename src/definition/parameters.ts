@@ -1,8 +1,5 @@
 import { z } from 'zod';
-import { must } from '../../engine/assert.ts';
-import type { SqlValue } from '../../engine/column/value.ts';
-import { PLUS_HINT } from '../../engine/function/time/calendar.ts';
-import { nearestName } from '../../engine/plan/binder/nearest-name.ts';
+import { must, nearestName, PLUS_HINT, type SqlValue } from '../../engine/columns.ts';
 import { echo, formatChoices } from '../echo.ts';
 import { type ErrorCode, ServiceError } from '../errors.ts';
 import { KNOWN_TEXT_LENGTH_MAX, KNOWN_TEXTS_MAX } from '../limits.ts';

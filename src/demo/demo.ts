@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { must } from '../../engine/assert.ts';
+import { must } from '../../engine/columns.ts';
 import type { Clock } from '../clock.ts';
 import type { CommandWorld } from '../command/command.ts';
 import { showProgress } from '../command/progress.ts';

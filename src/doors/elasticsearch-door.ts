@@ -1,4 +1,4 @@
-import { must } from '../../engine/assert.ts';
+import { must } from '../../engine/columns.ts';
 import type { Refusals } from '../../ingest/admission.ts';
 import { Slices, yieldToEventLoop } from '../../ingest/event-loop.ts';
 import { elasticsearchBulk } from '../../ingest/wire/elasticsearch-bulk.ts';

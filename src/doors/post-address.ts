@@ -1,4 +1,4 @@
-import { hint } from '../../engine/plan/binder/nearest-name.ts';
+import { hint } from '../../engine/columns.ts';
 import { ADDRESS_KEYS } from '../../ingest/known-key.ts';
 import type { Source } from '../../ingest/source.ts';
 import { authorizeSource, type Grant, mayLearnNames } from '../access/grant.ts';

@@ -1,6 +1,5 @@
-import { QueryError } from '../../engine/query-error.ts';
-import { parseExpression } from '../../engine/sql/expression-parser.ts';
-import { TokenCursor } from '../../engine/sql/token-cursor.ts';
+import { QueryError } from '../../engine/columns.ts';
+import { parseExpression, TokenCursor } from '../../engine/index.ts';
 import { fromQueryError, ServiceError } from '../errors.ts';
 import type { ExploreCursor } from './explore-cursor.ts';
 import type { KnownField } from './field-path.ts';

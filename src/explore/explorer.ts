@@ -1,6 +1,5 @@
-import { must } from '../../engine/assert.ts';
-import type { QueryAnswer } from '../../engine/engine.ts';
-import type { HeldSnapshot, SnapshotScope } from '../../engine/pool/held-snapshot.ts';
+import { must } from '../../engine/columns.ts';
+import type { HeldSnapshot, QueryAnswer, SnapshotScope } from '../../engine/index.ts';
 import type { Source } from '../../ingest/source.ts';
 import { ServiceError } from '../errors.ts';
 import {

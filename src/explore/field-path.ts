@@ -1,5 +1,4 @@
-import type { Field } from '../../engine/column/field-counts.ts';
-import { hint } from '../../engine/plan/binder/nearest-name.ts';
+import { type Field, hint } from '../../engine/columns.ts';
 import { echo } from '../echo.ts';
 
 /** Keys from the event down, through lists as through records: `['metadata', 'response', 'status_code']`. */

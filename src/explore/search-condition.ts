@@ -1,5 +1,5 @@
-import { compileRegex } from '../../engine/function/text/regular-expression.ts';
-import { QueryError } from '../../engine/query-error.ts';
+import { QueryError } from '../../engine/columns.ts';
+import { compileRegex } from '../../engine/index.ts';
 import { parseIsoTimestampUs } from '../definition/iso-timestamp.ts';
 import { echo } from '../echo.ts';
 import { findFields, isDeclared, type KnownField } from './field-path.ts';

@@ -1,4 +1,4 @@
-import { caret } from '../../engine/sql/token-cursor.ts';
+import { caret } from '../../engine/columns.ts';
 import { echo } from '../echo.ts';
 import { ServiceError } from '../errors.ts';
 import type { FieldPath } from './field-path.ts';

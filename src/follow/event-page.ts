@@ -1,4 +1,4 @@
-import { assert } from '../../engine/assert.ts';
+import { assert } from '../../engine/columns.ts';
 import { NdjsonRewriter } from '../call/ndjson-rewriter.ts';
 import { rewriteAll } from '../call/rows-rewriter.ts';
 

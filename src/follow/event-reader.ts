@@ -1,9 +1,12 @@
-import type { QueryAnswer } from '../../engine/engine.ts';
-import type { ParameterDeclaration } from '../../engine/plan/logical-plan.ts';
-import type { PreparedQuery } from '../../engine/plan/prepared-query.ts';
-import { type Reach, reachText } from '../../engine/plan/reach.ts';
-import type { Tenant } from '../../engine/pool/fair-queue.ts';
-import { QueryError, type QueryErrorCode } from '../../engine/query-error.ts';
+import { QueryError, type QueryErrorCode } from '../../engine/columns.ts';
+import {
+  type ParameterDeclaration,
+  type PreparedQuery,
+  type QueryAnswer,
+  type Reach,
+  reachText,
+  type Tenant,
+} from '../../engine/index.ts';
 import type { Source } from '../../ingest/source.ts';
 import type { QueryEngine } from '../call/query-engine.ts';
 import { SharedRuns } from '../call/shared-run.ts';

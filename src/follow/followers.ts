@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import { must } from '../../engine/assert.ts';
-import { type Tenant, TenantSets } from '../../engine/pool/fair-queue.ts';
+import { must } from '../../engine/columns.ts';
+import { type Tenant, TenantSets } from '../../engine/index.ts';
 import type { Source } from '../../ingest/source.ts';
 import { ServiceError } from '../errors.ts';
 import {

@@ -8,7 +8,7 @@ import {
   type ServerHttp2Stream,
 } from 'node:http2';
 import type { AddressInfo } from 'node:net';
-import { must } from '../../engine/assert.ts';
+import { must } from '../../engine/columns.ts';
 import { ServiceError } from '../errors.ts';
 import { BODY_TIME_MESSAGE, bodyMsAllowed, type SlownessLimits } from '../http/exchange-watch.ts';
 import { listenAt } from '../http/listen-at.ts';

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { Tenant } from '../../engine/pool/fair-queue.ts';
+import type { Tenant } from '../../engine/index.ts';
 import { ServiceError } from '../errors.ts';
 import { ANSWERS_BYTES_MAX } from '../limits.ts';
 import { FairBudget } from './fair-budget.ts';

@@ -5,7 +5,7 @@ import express, {
   type Request,
   type Response,
 } from 'express';
-import { QueryError } from '../../engine/query-error.ts';
+import { QueryError } from '../../engine/columns.ts';
 import type { Source } from '../../ingest/source.ts';
 import type { Quotas } from '../access/quotas.ts';
 import { RefusedTokens } from '../access/refused-tokens.ts';

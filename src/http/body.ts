@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { DrainRate, type Tenant } from '../../engine/pool/fair-queue.ts';
+import { DrainRate, type Tenant } from '../../engine/index.ts';
 import { ServiceError } from '../errors.ts';
 import {
   BODIES_BYTES_MAX,

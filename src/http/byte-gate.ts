@@ -1,4 +1,4 @@
-import { FairQueue, NO_TENANT, type Tenant } from '../../engine/pool/fair-queue.ts';
+import { FairQueue, NO_TENANT, type Tenant } from '../../engine/index.ts';
 import { FLOOD_WAITING_MIN } from '../limits.ts';
 import { FairBudget } from './fair-budget.ts';
 import { FloodPace } from './flood-pace.ts';

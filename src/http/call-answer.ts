@@ -1,7 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { RunStats } from '../../engine/pool/pool-stats.ts';
-import type { Waited } from '../../engine/pool/task.ts';
-import { WORK_KINDS } from '../../engine/pool/work-shares.ts';
+import { type RunStats, type Waited, WORK_KINDS } from '../../engine/index.ts';
 import type { AnswerFormat } from '../call/answer-format.ts';
 import type { EndpointAnswer, RunAnswer, SharedAnswer } from '../call/endpoint-call.ts';
 import { formatEtag, isCompressible, RESULT_END, RESULT_START } from '../call/kept-answer.ts';

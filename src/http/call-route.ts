@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express';
-import { hint } from '../../engine/plan/binder/nearest-name.ts';
-import type { Tenant } from '../../engine/pool/fair-queue.ts';
+import { hint } from '../../engine/columns.ts';
+import type { Tenant } from '../../engine/index.ts';
 import { authorize, authorizeCall, type Grant, mayLearnNames, toReach } from '../access/grant.ts';
 import { toTenant } from '../access/tenant.ts';
 import { JSON_FORMAT } from '../call/answer-format.ts';

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { explanationText, type QueryExplanation } from '../../engine/plan/explanation.ts';
+import { explanationText, type QueryExplanation } from '../../engine/index.ts';
 import type { ParameterSchema, ParameterTexts } from '../definition/parameters.ts';
 import { echo } from '../echo.ts';
 import { ServiceError } from '../errors.ts';

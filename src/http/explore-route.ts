@@ -1,7 +1,6 @@
 import type { Response } from 'express';
-import type { HeldSnapshot } from '../../engine/pool/held-snapshot.ts';
-import type { RunProgress } from '../../engine/pool/pool-stats.ts';
-import { QueryError } from '../../engine/query-error.ts';
+import { QueryError } from '../../engine/columns.ts';
+import type { HeldSnapshot, RunProgress } from '../../engine/index.ts';
 import type { Source } from '../../ingest/source.ts';
 import { authorizeEvents, authorizeProject, type Grant, toReach } from '../access/grant.ts';
 import { toTenant } from '../access/tenant.ts';

@@ -1,4 +1,4 @@
-import { NO_TENANT, type Tenant } from '../../engine/pool/fair-queue.ts';
+import { NO_TENANT, type Tenant } from '../../engine/index.ts';
 
 /**
  * A number of bytes that tenants share: each may hold as much as is free. So one tenant alone has half of all, two have

@@ -1,4 +1,4 @@
-import type { Field } from '../../engine/column/field-counts.ts';
+import type { Field } from '../../engine/columns.ts';
 import { authorizeProject, toReach } from '../access/grant.ts';
 import { toTenant } from '../access/tenant.ts';
 import { ServiceError } from '../errors.ts';

@@ -1,4 +1,4 @@
-import type { Tenant } from '../../engine/pool/fair-queue.ts';
+import type { Tenant } from '../../engine/index.ts';
 
 /**
  * Limits tenants to a number of bytes per millisecond: after some work, a tenant pauses for the time that the work is

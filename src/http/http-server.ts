@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { must } from '../../engine/assert.ts';
+import { must } from '../../engine/columns.ts';
 import { type ErrorCode, ServiceError } from '../errors.ts';
 import {
   CONNECTIONS_MAX,

@@ -1,5 +1,5 @@
 import type { Request, Response } from 'express';
-import { must } from '../../engine/assert.ts';
+import { must } from '../../engine/columns.ts';
 import { authorizePlan, toReach } from '../access/grant.ts';
 import { ANSWER_FORMATS, type AnswerFormat, JSON_FORMAT } from '../call/answer-format.ts';
 import type { ExploredTables } from '../call/explored-tables.ts';

@@ -1,6 +1,5 @@
 import type { Request, Response } from 'express';
-import type { Pieces } from '../../engine/plan/pieces.ts';
-import type { PreparedQuery } from '../../engine/plan/prepared-query.ts';
+import type { Pieces, PreparedQuery } from '../../engine/index.ts';
 import type { Grant } from '../access/grant.ts';
 import { toTenant } from '../access/tenant.ts';
 import { type AnswerFormat, COLUMNS_FORMAT, JSON_FORMAT } from '../call/answer-format.ts';

@@ -1,4 +1,4 @@
-import type { Tenant } from '../../engine/pool/fair-queue.ts';
+import type { Tenant } from '../../engine/index.ts';
 import { RECENT_TENANTS_MS } from '../limits.ts';
 
 /** The tenants that have posted within RECENT_TENANTS_MS. */

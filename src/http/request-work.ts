@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { QueryError } from '../../engine/query-error.ts';
+import { QueryError } from '../../engine/columns.ts';
 import { authenticate, TokenError, type TokenSearch } from '../access/authenticate.ts';
 import type { Grant } from '../access/grant.ts';
 import type { RefusedTokens } from '../access/refused-tokens.ts';

@@ -1,5 +1,4 @@
-import type { Pieces } from '../../engine/plan/pieces.ts';
-import type { Tenant } from '../../engine/pool/fair-queue.ts';
+import type { Pieces, Tenant } from '../../engine/index.ts';
 import { ServiceError } from '../errors.ts';
 import {
   CALLER_SQL_CHARACTER_BYTES,

@@ -1,6 +1,5 @@
 import type { Request, Response } from 'express';
-import { must } from '../../engine/assert.ts';
-import { QueryError } from '../../engine/query-error.ts';
+import { must, QueryError } from '../../engine/columns.ts';
 import { authorizeProject, type Grant } from '../access/grant.ts';
 import { toTenant } from '../access/tenant.ts';
 import { ANSWER_FORMATS, type AnswerFormat } from '../call/answer-format.ts';

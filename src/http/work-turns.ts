@@ -1,5 +1,4 @@
-import type { Pieces } from '../../engine/plan/pieces.ts';
-import { FairQueue, type Tenant } from '../../engine/pool/fair-queue.ts';
+import { FairQueue, type Pieces, type Tenant } from '../../engine/index.ts';
 import { WORK_TURN_MS_MAX } from '../limits.ts';
 
 /** Work for the main thread: an immediate part, and what follows from it. */

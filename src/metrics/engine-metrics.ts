@@ -1,5 +1,4 @@
-import type { EngineStats } from '../../engine/engine.ts';
-import { WORK_KINDS } from '../../engine/pool/work-shares.ts';
+import { type EngineStats, WORK_KINDS } from '../../engine/index.ts';
 import type { Reading, StatsMetric } from './read-metric.ts';
 
 const WORK_HELP =

@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import { must } from '../../engine/assert.ts';
+import { must } from '../../engine/columns.ts';
 import { TOKEN_REFUSALS, type TokenRefusal } from '../access/authenticate.ts';
 import { QUOTA_KINDS, QUOTA_OWNERS, type QuotaKind, type QuotaOwner } from '../access/quotas.ts';
 import { EventLoopDelay } from './event-loop-delay.ts';

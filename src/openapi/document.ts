@@ -1,4 +1,4 @@
-import { must } from '../../engine/assert.ts';
+import { must } from '../../engine/columns.ts';
 import type { Endpoint } from '../definition/endpoint.ts';
 import type { Route } from '../http/route.ts';
 import { ResponseComponents } from './answers.ts';

@@ -1,4 +1,4 @@
-import { must } from '../../engine/assert.ts';
+import { must } from '../../engine/columns.ts';
 import { TOKEN_REFUSALS, TokenError } from '../access/authenticate.ts';
 import { ERROR_TABLE, type ErrorCode, ServiceError } from '../errors.ts';
 import type { FailedRequest, TellFailure } from '../http/failure.ts';

@@ -1,4 +1,4 @@
-import { must } from '../../engine/assert.ts';
+import { must } from '../../engine/columns.ts';
 import { BODY_ENCODING_NAMES } from '../http/encoding/body-encoding.ts';
 import { METHODS, type Method, type Operation, type Route } from '../http/route.ts';
 import { type Answers, mergeAnswers, type ResponseComponents } from './answers.ts';

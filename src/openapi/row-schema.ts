@@ -1,5 +1,5 @@
-import { elementTypeOf, isElement, type SqlType } from '../../engine/column/type.ts';
-import type { Column } from '../../engine/plan/expression.ts';
+import { elementTypeOf, isElement, type SqlType } from '../../engine/columns.ts';
+import type { Column } from '../../engine/index.ts';
 import type { Schema } from './operation-text.ts';
 import { describeList, refTo } from './schemas.ts';
 

@@ -1,5 +1,4 @@
-import type { EngineStats } from '../../engine/engine.ts';
-import type { PreparedQuery } from '../../engine/plan/prepared-query.ts';
+import type { EngineStats, PreparedQuery } from '../../engine/index.ts';
 import type { RecoveryProgress } from '../../ingest/log/log-recovery.ts';
 import type { LogStats } from '../../ingest/log/write-ahead-log.ts';
 import type { SourceStats } from '../../ingest/log-store.ts';

@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path';
-import { SegmentReadError } from '../../engine/column/segment-image.ts';
+import { SegmentReadError } from '../../engine/columns.ts';
 import { type Disk, DiskError } from '../../ingest/disk/disk.ts';
 import { DAMAGES_LISTED_MAX, SEGMENTS_OPENED_MAX } from '../../ingest/limits.ts';
 import type { ReplayedRecord } from '../../ingest/log/log-recovery.ts';

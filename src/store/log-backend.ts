@@ -1,5 +1,4 @@
-import { Engine, type EngineStats } from '../../engine/engine.ts';
-import { prepareQuery } from '../../engine/plan/prepared-query.ts';
+import { Engine, type EngineStats, prepareQuery } from '../../engine/index.ts';
 import type { Disk } from '../../ingest/disk/disk.ts';
 import { NodeDisk } from '../../ingest/disk/node-disk.ts';
 import type { LogStore } from '../../ingest/log-store.ts';

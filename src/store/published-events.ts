@@ -1,5 +1,4 @@
-import type { ParameterDeclaration } from '../../engine/plan/logical-plan.ts';
-import type { PreparedQuery } from '../../engine/plan/prepared-query.ts';
+import type { ParameterDeclaration, PreparedQuery } from '../../engine/index.ts';
 import type { InstanceKey } from '../instance-key.ts';
 
 /** Events of a source after a number. */

@@ -1,6 +1,4 @@
-import { Engine } from '../../engine/engine.ts';
-import type { PreparedQuery } from '../../engine/plan/prepared-query.ts';
-import { EVERYTHING } from '../../engine/plan/reach.ts';
+import { Engine, EVERYTHING, type PreparedQuery } from '../../engine/index.ts';
 import { admitEvents, refusalSentences } from '../../ingest/admission.ts';
 import { LogStore } from '../../ingest/log-store.ts';
 import { MemoryPool } from '../../ingest/memory-pool.ts';

@@ -1,4 +1,4 @@
-import { QueryError } from '../../engine/query-error.ts';
+import { QueryError } from '../../engine/columns.ts';
 import { SerialWork } from '../../ingest/serial-work.ts';
 import { formatProjectRule, parseSource, type Source } from '../../ingest/source.ts';
 import type { Definitions } from '../definition/definitions.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type Batch, referenceLength, referenceOffset } from '../../engine/column/batch.ts';
+import { type Batch, referenceLength, referenceOffset } from '../../engine/columns.ts';
 import type { AdmissionManners } from '../../ingest/admission.ts';
 import { sizeOfPieces } from '../../ingest/body-pieces.ts';
 import { CAN_DECODE_APART, DecodingThread } from '../../ingest/decoding-thread.ts';

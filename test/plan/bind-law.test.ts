@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { nearestName } from '../../engine/plan/binder/nearest-name.ts';
+import { nearestName } from '../../engine/nearest-name.ts';
 import { planText } from '../../engine/plan/plan-text.ts';
 import { bind } from './bind-check.ts';
 

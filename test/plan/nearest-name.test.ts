@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { hint, nearestName } from '../../engine/plan/binder/nearest-name.ts';
+import { hint, nearestName } from '../../engine/nearest-name.ts';
 import { runsOf } from '../support/budget.ts';
 
 /** Optimal string alignment by its definition, with nothing left out. */

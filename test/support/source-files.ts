@@ -45,6 +45,19 @@ export function importsOf({ path, text }: SourceFile): readonly string[] {
   });
 }
 
+/** The files that are loaded with a file, itself among them: what it imports directly or through others, types left out. */
+export function loadedBy(path: string): readonly string[] {
+  const loaded = new Set([path]);
+  for (const file of loaded) {
+    for (const [, from] of readText(file).matchAll(
+      /^(?:import|export)\s(?!type\s)(?:[^'";]*?\sfrom\s)?'(\.[^']+\.tsx?)'/gm,
+    )) {
+      loaded.add(posix.join(posix.dirname(file), from!));
+    }
+  }
+  return [...loaded].sort();
+}
+
 /** Names of files and folders at the top of the repository. */
 export function topOfRepository(): readonly string[] {
   return readdirSync(ROOT);

@@ -7,12 +7,12 @@ import {
   STRING,
   typeName,
 } from '../../column/type.ts';
+import { hint } from '../../nearest-name.ts';
 import { refuse, type Span } from '../../query-error.ts';
 import type { Expression as Syntax } from '../../sql/ast.ts';
 import type { Expression } from '../expression.ts';
 import type { ExpressionContext } from './binding.ts';
 import { coerce, namedType, nullOf } from './coercion.ts';
-import { hint } from './nearest-name.ts';
 import { dynamicField, fieldOfVariable, indicesNamed, structField } from './scope.ts';
 
 type NameSyntax = Syntax & { readonly kind: 'name' };

@@ -11,6 +11,7 @@ import {
 } from '../../column/type.ts';
 import { findScalarFunction, isOperator, SAFE_PREFIX } from '../../function/registry.ts';
 import type { ScalarFunction } from '../../function/scalar-function.ts';
+import { hint } from '../../nearest-name.ts';
 import { findWindowFunction } from '../../operator/window-functions.ts';
 import { refuse } from '../../query-error.ts';
 import type { Expression as Syntax } from '../../sql/ast.ts';
@@ -47,7 +48,6 @@ import type { CommonTables } from './bind-table.ts';
 import { bindWindowCall } from './bind-window.ts';
 import type { Binding, ExpressionContext, Place } from './binding.ts';
 import { coerce, textLiteral } from './coercion.ts';
-import { hint } from './nearest-name.ts';
 import { chooseOverload } from './overload.ts';
 import { functionNames, whyRefused } from './special-forms.ts';
 

@@ -1,5 +1,6 @@
 import { arrayOf, BOOL, elementTypeOf, INT64, typeName } from '../../column/type.ts';
 import { FROM_ITEMS_MAX } from '../../limits.ts';
+import { hint } from '../../nearest-name.ts';
 import { QueryError, refuse, type Span } from '../../query-error.ts';
 import {
   type CommonTable,
@@ -16,7 +17,6 @@ import { comparison } from './bind-comparison.ts';
 import { ExpressionBinder } from './bind-expression.ts';
 import type { Binding, Place, Relation } from './binding.ts';
 import { coerceAll, commonType, isScalar } from './coercion.ts';
-import { hint } from './nearest-name.ts';
 import {
   checkDistinctNames,
   elementVariable,

@@ -1,5 +1,6 @@
 import { findAggregateFunction } from '../../aggregate/registry.ts';
 import { INT64, isNumber, NUMBER, type SqlType, typeName } from '../../column/type.ts';
+import { hint } from '../../nearest-name.ts';
 import type { WindowFunction } from '../../operator/window-frame.ts';
 import { findWindowFunction } from '../../operator/window-functions.ts';
 import { refuse, type Span } from '../../query-error.ts';
@@ -30,7 +31,6 @@ import { bindAggregateCall } from './bind-aggregate.ts';
 import type { CallSyntax } from './bind-expression.ts';
 import type { Binding, ExpressionContext } from './binding.ts';
 import { checkGroupable, coerce } from './coercion.ts';
-import { hint } from './nearest-name.ts';
 import { chooseOverload } from './overload.ts';
 import { sortKey } from './select-list.ts';
 import { functionNames } from './special-forms.ts';

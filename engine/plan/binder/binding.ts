@@ -4,6 +4,7 @@ import { type SqlType, typeName, typesEqual } from '../../column/type.ts';
 import { isInterval, type SqlValue } from '../../column/value.ts';
 import { formatInterval } from '../../function/time/interval.ts';
 import { BOUND_NODES_MAX, BOUND_NODES_WITHIN_MAX } from '../../limits.ts';
+import { hint } from '../../nearest-name.ts';
 import { QueryError, refuse, type Span } from '../../query-error.ts';
 import type { CommonTable, Expression as Syntax } from '../../sql/ast.ts';
 import { type Column, type ColumnId, childrenOf, type Expression } from '../expression.ts';
@@ -21,7 +22,6 @@ import {
 import type { Aggregates } from './bind-aggregate.ts';
 import type { CommonTables } from './bind-table.ts';
 import type { Windows } from './bind-window.ts';
-import { hint } from './nearest-name.ts';
 import type { NameScope } from './scope.ts';
 
 /**

@@ -30,11 +30,11 @@ import {
   parseTimeOfDay,
   parseTimestamp,
 } from '../../function/time/timestamp-text.ts';
+import { hint } from '../../nearest-name.ts';
 import { QueryError, refuse, type Span } from '../../query-error.ts';
 import type { TypeName } from '../../sql/ast.ts';
 import type { Expression } from '../expression.ts';
 import type { Binding } from './binding.ts';
-import { hint } from './nearest-name.ts';
 
 /**
  * How far a type is from another, for choosing among overloads: 0 is the same, `undefined` that

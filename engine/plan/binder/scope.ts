@@ -1,4 +1,5 @@
 import { arrayOf, DYNAMIC, type SqlType, STRING, TIMESTAMP } from '../../column/type.ts';
+import { hint } from '../../nearest-name.ts';
 import { refuse, type Span } from '../../query-error.ts';
 import type { Name } from '../../sql/ast.ts';
 import {
@@ -19,7 +20,6 @@ import {
   type ScanColumn,
 } from '../logical-plan.ts';
 import type { Binding, Origin } from './binding.ts';
-import { hint } from './nearest-name.ts';
 
 /** A name in FROM that stands for a column; what it means over the columns of the plan. */
 export type ScopeColumn = { readonly name: string; readonly expression: Expression };

@@ -1,5 +1,6 @@
 import { INT64, typeName } from '../../column/type.ts';
 import { SELECT_COLUMNS_MAX } from '../../limits.ts';
+import { hint } from '../../nearest-name.ts';
 import { QueryError, refuse, type Span } from '../../query-error.ts';
 import type { Name, OrderItem, SelectItem, Expression as Syntax } from '../../sql/ast.ts';
 import type { Expression } from '../expression.ts';
@@ -8,7 +9,6 @@ import { pathText } from './bind-access.ts';
 import type { ExpressionBinder } from './bind-expression.ts';
 import type { Binding, ExpressionContext } from './binding.ts';
 import { isScalar } from './coercion.ts';
-import { hint } from './nearest-name.ts';
 import {
   type FromScope,
   itemsNamed,

@@ -1,8 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client';
-import type { SourceSchema } from '../../../engine/column/segment.ts';
-import { optimize, PASSES } from '../../../engine/plan/optimize/optimize.ts';
-import type { PreparedQuery } from '../../../engine/plan/prepared-query.ts';
-import { QueryError } from '../../../engine/query-error.ts';
+import { QueryError, type SourceSchema } from '../../../engine/columns.ts';
+import { optimize, PASSES, type PreparedQuery } from '../../../engine/index.ts';
 import { yieldToEventLoop } from '../../../ingest/event-loop.ts';
 import { RetryWait } from '../../../ingest/retry-wait.ts';
 import type { SavedQueries } from '../../store/backend.ts';

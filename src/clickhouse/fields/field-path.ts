@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { assert, unreachable } from '../../../engine/assert.ts';
-import type { SqlType } from '../../../engine/column/type.ts';
+import { assert, type SqlType, unreachable } from '../../../engine/columns.ts';
 import { dynamicElements, dynamicField, readDynamic } from '../render/dynamic-sql.ts';
 import { asColumn, storedType } from '../render/sql-type.ts';
 import { canRaise, StatementParts } from '../render/statement-parts.ts';

@@ -1,15 +1,19 @@
-import { must } from '../../../engine/assert.ts';
-import type { Column, ColumnId, Expression } from '../../../engine/plan/expression.ts';
-import { childrenOf, columnReference, withChildren } from '../../../engine/plan/expression.ts';
+import { must } from '../../../engine/columns.ts';
 import {
+  type Column,
+  type ColumnId,
   ColumnIds,
+  childrenOf,
+  columnReference,
+  type Expression,
   type LogicalPlan,
   mapExpressions,
   type Project,
   rewritePlan,
   type Scan,
   type Unnest,
-} from '../../../engine/plan/logical-plan.ts';
+  withChildren,
+} from '../../../engine/index.ts';
 import { type FieldPath, type FieldRead, type FieldStep, keyOf, typeOf } from './field-path.ts';
 import { type FieldUse, FieldUses, useKey } from './field-uses.ts';
 

@@ -1,13 +1,15 @@
-import { must } from '../../../engine/assert.ts';
-import type { Column, ColumnId, Expression } from '../../../engine/plan/expression.ts';
-import { childrenOf } from '../../../engine/plan/expression.ts';
+import { must } from '../../../engine/columns.ts';
 import {
+  type Column,
+  type ColumnId,
+  childrenOf,
+  type Expression,
   expressionsOf,
   inputsOf,
   type LogicalPlan,
   type Project,
   type Unnest,
-} from '../../../engine/plan/logical-plan.ts';
+} from '../../../engine/index.ts';
 import type { FieldPath, FieldRead, FieldStep } from './field-path.ts';
 
 /** A column of a plan whose values lie on a path: below another such column, or the root record of a source. */

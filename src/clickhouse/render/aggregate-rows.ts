@@ -1,5 +1,5 @@
-import type { SqlType } from '../../../engine/column/type.ts';
-import type { Aggregate, AggregateCall } from '../../../engine/plan/logical-plan.ts';
+import type { SqlType } from '../../../engine/columns.ts';
+import type { Aggregate, AggregateCall } from '../../../engine/index.ts';
 import { aggregateSql, kindsOf, type Reduce, takesFirsts } from './aggregate-sql.ts';
 import { deferredSql } from './deferred-sql.ts';
 import type { ColumnSql } from './expression-sql.ts';

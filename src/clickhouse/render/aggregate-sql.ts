@@ -1,7 +1,5 @@
-import { arrayOf, type SqlType, typeName } from '../../../engine/column/type.ts';
-import { QUANTILES_MAX } from '../../../engine/limits.ts';
-import type { Expression } from '../../../engine/plan/expression.ts';
-import type { AggregateCall } from '../../../engine/plan/logical-plan.ts';
+import { arrayOf, QUANTILES_MAX, type SqlType, typeName } from '../../../engine/columns.ts';
+import type { AggregateCall, Expression } from '../../../engine/index.ts';
 import { momentsSql } from './moments-sql.ts';
 import { exactKeys, numberOfFloat, numberOfInteger } from './number-sql.ts';
 import { refuse } from './refusal.ts';

@@ -1,12 +1,13 @@
-import { assert } from '../../../engine/assert.ts';
-import { elementTypeOf, type SqlType } from '../../../engine/column/type.ts';
 import {
+  assert,
   datetimeIsoText,
+  elementTypeOf,
   formatDate,
   formatTimeOfDay,
-} from '../../../engine/function/time/timestamp-text.ts';
-import type { Column } from '../../../engine/plan/expression.ts';
-import { QueryError } from '../../../engine/query-error.ts';
+  QueryError,
+  type SqlType,
+} from '../../../engine/columns.ts';
+import type { Column } from '../../../engine/index.ts';
 
 /** A value of a row as ClickHouse sends it: a text, or a list where the value has parts. */
 export type Cell = null | string | readonly Cell[];

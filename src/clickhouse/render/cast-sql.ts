@@ -1,6 +1,5 @@
-import { type SqlType, typeName, typesEqual } from '../../../engine/column/type.ts';
-import type { Expression } from '../../../engine/plan/expression.ts';
-import type { Span } from '../../../engine/query-error.ts';
+import { type Span, type SqlType, typeName, typesEqual } from '../../../engine/columns.ts';
+import type { Expression } from '../../../engine/index.ts';
 import { anyNumber, floatText, readDynamic } from './dynamic-sql.ts';
 import { INTERVAL_BOUNDS, intervalText } from './interval-sql.ts';
 import { amountsOfText } from './interval-text-sql.ts';

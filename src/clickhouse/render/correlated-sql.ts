@@ -1,6 +1,11 @@
-import { must, unreachable } from '../../../engine/assert.ts';
-import type { ColumnId, Expression, Subquery } from '../../../engine/plan/expression.ts';
-import { childrenOf, columnsOf } from '../../../engine/plan/expression.ts';
+import { must, unreachable } from '../../../engine/columns.ts';
+import {
+  type ColumnId,
+  childrenOf,
+  columnsOf,
+  type Expression,
+  type Subquery,
+} from '../../../engine/index.ts';
 import type { RenderContext } from './aggregate-rows.ts';
 import { ExpressionSql } from './expression-sql.ts';
 import { refuse } from './refusal.ts';

@@ -1,8 +1,10 @@
-import { must } from '../../../engine/assert.ts';
-import type { SqlType } from '../../../engine/column/type.ts';
-import type { ColumnId, Expression } from '../../../engine/plan/expression.ts';
-import { columnsOf } from '../../../engine/plan/expression.ts';
-import type { AggregateCall } from '../../../engine/plan/logical-plan.ts';
+import { must, type SqlType } from '../../../engine/columns.ts';
+import {
+  type AggregateCall,
+  type ColumnId,
+  columnsOf,
+  type Expression,
+} from '../../../engine/index.ts';
 import { aggregateSql, takesFirsts } from './aggregate-sql.ts';
 import { type ColumnSql, ExpressionSql } from './expression-sql.ts';
 import { reduceLists } from './list-reduce.ts';

@@ -1,6 +1,4 @@
-import { unreachable } from '../../../engine/assert.ts';
-import { elementTypeOf, type SqlType } from '../../../engine/column/type.ts';
-import type { Span } from '../../../engine/query-error.ts';
+import { elementTypeOf, type Span, type SqlType, unreachable } from '../../../engine/columns.ts';
 import { refuse } from './refusal.ts';
 import { asColumn, nullOf, storedType } from './sql-type.ts';
 import type { StatementParts } from './statement-parts.ts';

@@ -1,7 +1,5 @@
-import { must, unreachable } from '../../../engine/assert.ts';
-import { type SqlType, typeName } from '../../../engine/column/type.ts';
-import type { ColumnId, Expression } from '../../../engine/plan/expression.ts';
-import type { Span } from '../../../engine/query-error.ts';
+import { must, type Span, type SqlType, typeName, unreachable } from '../../../engine/columns.ts';
+import type { ColumnId, Expression } from '../../../engine/index.ts';
 import { castSql } from './cast-sql.ts';
 import { dynamicField, dynamicList, readDynamic } from './dynamic-sql.ts';
 import { functionSql } from './functions/registry.ts';

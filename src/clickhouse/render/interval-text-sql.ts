@@ -1,4 +1,4 @@
-import type { Span } from '../../../engine/query-error.ts';
+import type { Span } from '../../../engine/columns.ts';
 import type { Amounts } from './interval-sql.ts';
 import type { StatementParts } from './statement-parts.ts';
 

@@ -1,7 +1,12 @@
-import { isNumber, type SqlType } from '../../../engine/column/type.ts';
-import type { ColumnId, Expression } from '../../../engine/plan/expression.ts';
-import { columnsOf, conjunctsOf, someNode } from '../../../engine/plan/expression.ts';
-import type { Join } from '../../../engine/plan/logical-plan.ts';
+import { isNumber, type SqlType } from '../../../engine/columns.ts';
+import {
+  type ColumnId,
+  columnsOf,
+  conjunctsOf,
+  type Expression,
+  type Join,
+  someNode,
+} from '../../../engine/index.ts';
 import type { RenderContext } from './aggregate-rows.ts';
 import { withAnswers } from './correlated-sql.ts';
 import { type ColumnSql, type Columns, ExpressionSql } from './expression-sql.ts';

@@ -1,5 +1,5 @@
-import type { JsonStep } from '../../../engine/function/json/json-value.ts';
-import type { Span } from '../../../engine/query-error.ts';
+import type { Span } from '../../../engine/columns.ts';
+import type { JsonStep } from '../../../engine/index.ts';
 import { UNSUPPORTED } from './refusal.ts';
 import type { StatementParts } from './statement-parts.ts';
 

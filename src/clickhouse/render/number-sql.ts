@@ -1,4 +1,4 @@
-import type { SqlType } from '../../../engine/column/type.ts';
+import type { SqlType } from '../../../engine/columns.ts';
 import { storedType } from './sql-type.ts';
 import type { StatementParts } from './statement-parts.ts';
 

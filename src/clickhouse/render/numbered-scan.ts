@@ -1,5 +1,4 @@
-import type { Column } from '../../../engine/plan/expression.ts';
-import type { ScanField } from '../../../engine/plan/logical-plan.ts';
+import type { Column, ScanField } from '../../../engine/index.ts';
 import { ARRIVALS_TABLE } from '../arrivals-table.ts';
 import { nameOf } from './relation-sql.ts';
 

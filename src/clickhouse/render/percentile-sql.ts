@@ -1,4 +1,4 @@
-import type { SqlType } from '../../../engine/column/type.ts';
+import type { SqlType } from '../../../engine/columns.ts';
 import { reducing } from './aggregate-rows.ts';
 import { exactProduct, INTEGER_BITS_MAX, roundedRatio, withExactList } from './exact-sql.ts';
 import { refuse, UNSUPPORTED } from './refusal.ts';

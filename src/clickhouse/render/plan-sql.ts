@@ -1,12 +1,14 @@
-import { must, unreachable } from '../../../engine/assert.ts';
-import type { SqlType } from '../../../engine/column/type.ts';
-import type { Column, ColumnId, Expression } from '../../../engine/plan/expression.ts';
+import { must, type SqlType, unreachable } from '../../../engine/columns.ts';
 import {
+  type Column,
+  type ColumnId,
+  type Expression,
   expressionsOf,
   type LogicalPlan,
+  type Reach,
   type ScanField,
-} from '../../../engine/plan/logical-plan.ts';
-import { type Reach, withinReach } from '../../../engine/plan/reach.ts';
+  withinReach,
+} from '../../../engine/index.ts';
 import type { FieldPlan, FindField, UnnestedField } from '../fields/field-plan.ts';
 import { EVENTS_TABLE, NO_PROJECT } from '../schema.ts';
 import { aggregateRows, type RenderContext } from './aggregate-rows.ts';

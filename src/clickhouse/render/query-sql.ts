@@ -1,7 +1,5 @@
-import { must } from '../../../engine/assert.ts';
-import { elementTypeOf, isElement, type SqlType } from '../../../engine/column/type.ts';
-import type { Column } from '../../../engine/plan/expression.ts';
-import type { LogicalPlan } from '../../../engine/plan/logical-plan.ts';
+import { elementTypeOf, isElement, must, type SqlType } from '../../../engine/columns.ts';
+import type { Column, LogicalPlan } from '../../../engine/index.ts';
 import { type FieldPlan, withFieldColumns } from '../fields/field-plan.ts';
 import { intervalText } from './interval-sql.ts';
 import { PlanSql, type ScannedEvents } from './plan-sql.ts';

@@ -1,5 +1,5 @@
-import { type SqlType, typeName } from '../../../engine/column/type.ts';
-import type { FrameBound, WindowFrame } from '../../../engine/plan/logical-plan.ts';
+import { type SqlType, typeName } from '../../../engine/columns.ts';
+import type { FrameBound, WindowFrame } from '../../../engine/index.ts';
 import type { Reduce } from './aggregate-sql.ts';
 import { reduceLists } from './list-reduce.ts';
 import { refuse } from './refusal.ts';

@@ -1,4 +1,4 @@
-import { QueryError, type Span } from '../../../engine/query-error.ts';
+import { QueryError, type Span } from '../../../engine/columns.ts';
 
 /** What the message of a refusal begins with; a few depend on values, and are raised when these are met. */
 export const UNSUPPORTED = 'the ClickHouse store does not support';

@@ -1,5 +1,4 @@
-import type { Column, ColumnId, Expression } from '../../../engine/plan/expression.ts';
-import type { LogicalPlan, SortKey } from '../../../engine/plan/logical-plan.ts';
+import type { Column, ColumnId, Expression, LogicalPlan, SortKey } from '../../../engine/index.ts';
 import { type ColumnSql, type Columns, ExpressionSql } from './expression-sql.ts';
 import { type OrderKey, orderText, sortKeysOf } from './sort-sql.ts';
 import { asColumn } from './sql-type.ts';

@@ -1,5 +1,4 @@
-import { isNumber, type SqlType, typeName } from '../../../engine/column/type.ts';
-import type { Span } from '../../../engine/query-error.ts';
+import { isNumber, type Span, type SqlType, typeName } from '../../../engine/columns.ts';
 import { anyNumber } from './dynamic-sql.ts';
 import { intervalKey } from './interval-sql.ts';
 import { exactKeys } from './number-sql.ts';

@@ -1,7 +1,11 @@
-import { unreachable } from '../../../engine/assert.ts';
-import type { SqlType } from '../../../engine/column/type.ts';
-import { isInterval, isNested, type SqlValue } from '../../../engine/column/value.ts';
-import type { Span } from '../../../engine/query-error.ts';
+import {
+  isInterval,
+  isNested,
+  type Span,
+  type SqlType,
+  type SqlValue,
+  unreachable,
+} from '../../../engine/columns.ts';
 import { refuse } from './refusal.ts';
 import type { StatementParts } from './statement-parts.ts';
 

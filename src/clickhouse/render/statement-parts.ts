@@ -1,5 +1,4 @@
-import { LONE_SURROGATE } from '../../../engine/column/wtf8.ts';
-import type { QueryErrorCode, Span } from '../../../engine/query-error.ts';
+import { LONE_SURROGATE, type QueryErrorCode, type Span } from '../../../engine/columns.ts';
 import { refuse } from './refusal.ts';
 
 /** An error that the statement raises for a value that has no answer. */

@@ -1,4 +1,4 @@
-import type { Subquery } from '../../../engine/plan/expression.ts';
+import type { Subquery } from '../../../engine/index.ts';
 
 /** What a subquery comes to in each row of a relation, over its columns. */
 export type SubqueryAnswer = {

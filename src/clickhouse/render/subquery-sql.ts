@@ -1,7 +1,5 @@
-import { must } from '../../../engine/assert.ts';
-import { BOOL, type SqlType } from '../../../engine/column/type.ts';
-import type { Subquery } from '../../../engine/plan/expression.ts';
-import type { LogicalPlan } from '../../../engine/plan/logical-plan.ts';
+import { BOOL, must, type SqlType } from '../../../engine/columns.ts';
+import type { LogicalPlan, Subquery } from '../../../engine/index.ts';
 import { functionSql } from './functions/registry.ts';
 import type { RelationSql } from './relation-sql.ts';
 import { orderText } from './sort-sql.ts';

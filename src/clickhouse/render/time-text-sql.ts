@@ -1,5 +1,4 @@
-import { UTC_NAMES } from '../../../engine/function/time/calendar.ts';
-import type { Span } from '../../../engine/query-error.ts';
+import { type Span, UTC_NAMES } from '../../../engine/columns.ts';
 import { UNSUPPORTED } from './refusal.ts';
 import type { StatementParts } from './statement-parts.ts';
 import { dayNumber, daysInMonth, US_PER_DAY } from './time-sql.ts';

@@ -1,6 +1,12 @@
-import type { ColumnId, Expression } from '../../../engine/plan/expression.ts';
-import { columnsOf, someNode } from '../../../engine/plan/expression.ts';
-import { expressionsOf, type LogicalPlan, type Scan } from '../../../engine/plan/logical-plan.ts';
+import {
+  type ColumnId,
+  columnsOf,
+  type Expression,
+  expressionsOf,
+  type LogicalPlan,
+  type Scan,
+  someNode,
+} from '../../../engine/index.ts';
 
 type Limit = Extract<LogicalPlan, { readonly op: 'limit' }>;
 

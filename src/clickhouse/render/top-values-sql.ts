@@ -1,4 +1,4 @@
-import { typeName } from '../../../engine/column/type.ts';
+import { typeName } from '../../../engine/columns.ts';
 import type { AggregateSqlCall } from './aggregate-sql.ts';
 import { refuse } from './refusal.ts';
 import { sortablePart } from './sort-sql.ts';

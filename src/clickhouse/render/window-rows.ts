@@ -1,5 +1,5 @@
-import type { SqlType } from '../../../engine/column/type.ts';
-import type { Window } from '../../../engine/plan/logical-plan.ts';
+import type { SqlType } from '../../../engine/columns.ts';
+import type { Window } from '../../../engine/index.ts';
 import type { RenderContext } from './aggregate-rows.ts';
 import {
   ComputedColumns,

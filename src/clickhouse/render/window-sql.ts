@@ -1,11 +1,11 @@
-import type { SqlType } from '../../../engine/column/type.ts';
-import type { Expression } from '../../../engine/plan/expression.ts';
+import type { SqlType } from '../../../engine/columns.ts';
 import type {
   AggregateCall,
+  Expression,
   FrameBound,
   WindowCall,
   WindowFrame,
-} from '../../../engine/plan/logical-plan.ts';
+} from '../../../engine/index.ts';
 import { firstOfValue, reducing } from './aggregate-rows.ts';
 import { aggregateSql, type Reduce, takesFirsts } from './aggregate-sql.ts';
 import { type DeferredCall, deferredSql } from './deferred-sql.ts';

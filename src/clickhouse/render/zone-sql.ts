@@ -1,5 +1,4 @@
-import { mustTimeZone, type TimeZone } from '../../../engine/function/time/calendar.ts';
-import type { Span } from '../../../engine/query-error.ts';
+import { mustTimeZone, type Span, type TimeZone } from '../../../engine/columns.ts';
 import { UNSUPPORTED } from './refusal.ts';
 import type { StatementParts } from './statement-parts.ts';
 import { floorDivide, TIME_US_MAX, TIME_US_MIN, US_PER_DAY } from './time-sql.ts';

@@ -1,4 +1,4 @@
-import { must } from '../../../engine/assert.ts';
+import { must } from '../../../engine/columns.ts';
 import { edgeRequest } from './edge-request.ts';
 import type { LogEvent, Project, TrafficContext } from './log-event.ts';
 import { Random } from './random.ts';

@@ -1,5 +1,5 @@
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib';
-import { unreachable } from '../../../engine/assert.ts';
+import { unreachable } from '../../../engine/columns.ts';
 import { ServiceError } from '../../errors.ts';
 import type { BodyEncoding } from './body-encoding.ts';
 import { inflateSnappy } from './snappy.ts';

@@ -1,7 +1,7 @@
 import type { Transform } from 'node:stream';
 import * as zlib from 'node:zlib';
 import { ZSTDDecoder } from 'zstddec';
-import { must } from '../../../engine/assert.ts';
+import { must } from '../../../engine/columns.ts';
 
 /** `bytesWritten` counts the compressed bytes that it has read. */
 export type Inflater = Transform & { readonly bytesWritten: number };

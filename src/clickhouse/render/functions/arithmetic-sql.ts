@@ -1,5 +1,5 @@
-import type { SqlType } from '../../../../engine/column/type.ts';
-import type { Expression } from '../../../../engine/plan/expression.ts';
+import type { SqlType } from '../../../../engine/columns.ts';
+import type { Expression } from '../../../../engine/index.ts';
 import { asFloat, asNumber, numberOfFloat, numberOfInteger } from '../number-sql.ts';
 import { isNull, nullOf, storedType } from '../sql-type.ts';
 import { type CallSql, checked, type FunctionSql, refuseTypes } from './function-sql.ts';

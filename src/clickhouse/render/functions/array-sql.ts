@@ -1,5 +1,9 @@
-import { arrayOf, elementTypeOf, type SqlType } from '../../../../engine/column/type.ts';
-import { MADE_TEXT_LENGTH_MAX } from '../../../../engine/limits.ts';
+import {
+  arrayOf,
+  elementTypeOf,
+  MADE_TEXT_LENGTH_MAX,
+  type SqlType,
+} from '../../../../engine/columns.ts';
 import { dynamicList } from '../dynamic-sql.ts';
 import { isScalar, nullOf, storedType } from '../sql-type.ts';
 import { checkedSize, lengthOf } from './fill-sql.ts';

@@ -1,4 +1,4 @@
-import type { SqlType } from '../../../../engine/column/type.ts';
+import type { SqlType } from '../../../../engine/columns.ts';
 import { intervalKey } from '../interval-sql.ts';
 import { type Comparison, compareNumbers } from '../number-sql.ts';
 import { isNull, isScalar, nullOf } from '../sql-type.ts';

@@ -1,4 +1,4 @@
-import { MADE_TEXT_LENGTH_MAX } from '../../../../engine/limits.ts';
+import { MADE_TEXT_LENGTH_MAX } from '../../../../engine/columns.ts';
 import { type CallSql, checked, type FunctionSql, strict } from './function-sql.ts';
 
 /** Functions that make texts as long as they are told. */

@@ -1,10 +1,5 @@
-import type { SqlType } from '../../../../engine/column/type.ts';
-import {
-  type FormatPlace,
-  parseFormat,
-} from '../../../../engine/function/text/format-functions.ts';
-import { MADE_TEXT_LENGTH_MAX } from '../../../../engine/limits.ts';
-import { QueryError } from '../../../../engine/query-error.ts';
+import { MADE_TEXT_LENGTH_MAX, QueryError, type SqlType } from '../../../../engine/columns.ts';
+import { type FormatPlace, parseFormat } from '../../../../engine/index.ts';
 import { asFloat } from '../number-sql.ts';
 import { refuse } from '../refusal.ts';
 import { isNull, nullOf } from '../sql-type.ts';

@@ -1,7 +1,11 @@
-import type { SqlType } from '../../../../engine/column/type.ts';
-import type { SqlValue } from '../../../../engine/column/value.ts';
-import type { Expression } from '../../../../engine/plan/expression.ts';
-import { QueryError, type QueryErrorCode, type Span } from '../../../../engine/query-error.ts';
+import {
+  QueryError,
+  type QueryErrorCode,
+  type Span,
+  type SqlType,
+  type SqlValue,
+} from '../../../../engine/columns.ts';
+import type { Expression } from '../../../../engine/index.ts';
 import { refuse, UNSUPPORTED } from '../refusal.ts';
 import { isNull, isScalar, nullOf } from '../sql-type.ts';
 import type { StatementParts } from '../statement-parts.ts';

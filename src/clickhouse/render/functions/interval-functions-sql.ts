@@ -1,4 +1,4 @@
-import type { SqlType } from '../../../../engine/column/type.ts';
+import type { SqlType } from '../../../../engine/columns.ts';
 import { type Amounts, amountsOf, INTERVAL_BOUNDS, totalUs } from '../interval-sql.ts';
 import { refuse } from '../refusal.ts';
 import {

@@ -1,4 +1,4 @@
-import type { SqlType } from '../../../../engine/column/type.ts';
+import type { SqlType } from '../../../../engine/columns.ts';
 import { castSql } from '../cast-sql.ts';
 import { floatText } from '../dynamic-sql.ts';
 import { preparedJson, scalarText } from '../json-text-sql.ts';

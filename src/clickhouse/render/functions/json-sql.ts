@@ -1,7 +1,5 @@
-import type { SqlType } from '../../../../engine/column/type.ts';
-import { elementTypeOf } from '../../../../engine/column/type.ts';
-import { type JsonStep, parseJsonPath } from '../../../../engine/function/json/json-value.ts';
-import { QueryError } from '../../../../engine/query-error.ts';
+import { elementTypeOf, QueryError, type SqlType } from '../../../../engine/columns.ts';
+import { type JsonStep, parseJsonPath } from '../../../../engine/index.ts';
 import { floatText } from '../dynamic-sql.ts';
 import { intervalText } from '../interval-sql.ts';
 import {

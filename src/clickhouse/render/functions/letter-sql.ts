@@ -1,4 +1,4 @@
-import { NORMALIZED_MARKS_MAX } from '../../../../engine/function/text/letter-functions.ts';
+import { NORMALIZED_MARKS_MAX } from '../../../../engine/index.ts';
 import type { StatementParts } from '../statement-parts.ts';
 import { charactersOf } from './code-point-sql.ts';
 import {

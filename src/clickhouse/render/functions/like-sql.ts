@@ -1,6 +1,5 @@
-import type { SqlValue } from '../../../../engine/column/value.ts';
-import { compileLike } from '../../../../engine/function/text/like.ts';
-import { QueryError } from '../../../../engine/query-error.ts';
+import { QueryError, type SqlValue } from '../../../../engine/columns.ts';
+import { compileLike } from '../../../../engine/index.ts';
 import { literal, nullOf } from '../sql-type.ts';
 import { type CallSql, failing, orFailure } from './function-sql.ts';
 import { latin1 } from './latin-1-sql.ts';

@@ -1,4 +1,4 @@
-import type { SqlType } from '../../../../engine/column/type.ts';
+import type { SqlType } from '../../../../engine/columns.ts';
 import { asFloat } from '../number-sql.ts';
 import { nullOf } from '../sql-type.ts';
 import { type CallSql, checked, type FunctionSql, refuseTypes, strict } from './function-sql.ts';

@@ -1,6 +1,5 @@
-import type { SqlType } from '../../../../engine/column/type.ts';
-import { compileRegex } from '../../../../engine/function/text/regular-expression.ts';
-import { QueryError } from '../../../../engine/query-error.ts';
+import { QueryError, type SqlType } from '../../../../engine/columns.ts';
+import { compileRegex } from '../../../../engine/index.ts';
 import { refuse } from '../refusal.ts';
 import { nullOf, storedType } from '../sql-type.ts';
 import { checkedSize, growthOf } from './fill-sql.ts';

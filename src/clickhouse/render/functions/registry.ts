@@ -1,4 +1,4 @@
-import { SAFE_PREFIX } from '../../../../engine/function/registry.ts';
+import { SAFE_PREFIX } from '../../../../engine/index.ts';
 import { refuse } from '../refusal.ts';
 import { arithmeticSql } from './arithmetic-sql.ts';
 import { arraySql } from './array-sql.ts';

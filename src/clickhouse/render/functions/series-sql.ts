@@ -1,4 +1,4 @@
-import { GENERATED_ARRAY_MAX } from '../../../../engine/limits.ts';
+import { GENERATED_ARRAY_MAX } from '../../../../engine/columns.ts';
 import { refuse } from '../refusal.ts';
 import { storedType } from '../sql-type.ts';
 import { addMonths, civilDate } from '../time-sql.ts';

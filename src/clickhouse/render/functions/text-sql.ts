@@ -1,4 +1,4 @@
-import type { SqlType } from '../../../../engine/column/type.ts';
+import type { SqlType } from '../../../../engine/columns.ts';
 import { literal, nullOf, storedType } from '../sql-type.ts';
 import { concatArrays } from './array-sql.ts';
 import { charactersOf } from './code-point-sql.ts';

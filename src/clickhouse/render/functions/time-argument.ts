@@ -1,5 +1,4 @@
-import type { SqlType } from '../../../../engine/column/type.ts';
-import type { QueryError } from '../../../../engine/query-error.ts';
+import type { QueryError, SqlType } from '../../../../engine/columns.ts';
 import { nullOf } from '../sql-type.ts';
 import { US_PER_DAY } from '../time-sql.ts';
 import { UTC_ZONE, type ZoneSql, zoneSql } from '../zone-sql.ts';

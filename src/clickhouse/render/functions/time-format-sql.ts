@@ -1,11 +1,11 @@
-import { UTC } from '../../../../engine/function/time/calendar.ts';
+import { UTC } from '../../../../engine/columns.ts';
 import {
   formatCivilTime,
   formatTime,
   MONTHS,
   tokensOf,
   WEEKDAYS,
-} from '../../../../engine/function/time/time-format.ts';
+} from '../../../../engine/index.ts';
 import { amountsOf } from '../interval-sql.ts';
 import { refuse } from '../refusal.ts';
 import { nullOf } from '../sql-type.ts';

@@ -1,11 +1,11 @@
+import { QueryError } from '../../../../engine/columns.ts';
 import {
   checkCivilElements,
   MONTHS,
   type Token,
   tokensOf,
   WEEKDAYS,
-} from '../../../../engine/function/time/time-format.ts';
-import { QueryError } from '../../../../engine/query-error.ts';
+} from '../../../../engine/index.ts';
 import { nullOf } from '../sql-type.ts';
 import type { StatementParts } from '../statement-parts.ts';
 import {

@@ -1,4 +1,4 @@
-import { elementTypeOf, type SqlType } from '../../../../engine/column/type.ts';
+import { elementTypeOf, type SqlType } from '../../../../engine/columns.ts';
 import { floatText } from '../dynamic-sql.ts';
 import { intervalText } from '../interval-sql.ts';
 import { refuse } from '../refusal.ts';
