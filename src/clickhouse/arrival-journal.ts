@@ -162,6 +162,33 @@ export class ArrivalJournal {
     return Number(must(row).end) || before;
   }
 
+  /**
+   * Has ClickHouse drop the rows of events that it received so many days ago, if there are at least `rowsMin`. It does so
+   * after the promise has resolved. The first row and the last one stay. A Distributed table, which drops nothing, is left
+   * as it is.
+   */
+  async trim(
+    { days, rowsMin }: { readonly days: number; readonly rowsMin: number },
+    signal: AbortSignal,
+  ): Promise<void> {
+    await this.#make();
+    const [table] = await this.#rows<OldRows>(
+      `SELECT toInt64(toUnixTimestamp(now())) - {days: UInt32} * 86400 AS before, max(number_end) AS end,
+        countIf(number_end > 1 AND received_max < before) AS found,
+        (SELECT engine FROM system.tables WHERE database = currentDatabase() AND name = {table: String}) AS engine
+        FROM ${ARRIVALS_TABLE}`,
+      { days, table: ARRIVALS_TABLE },
+      signal,
+    );
+    const { before, end, found, engine } = must(table);
+    if (Number(found) < rowsMin || !engine.endsWith('MergeTree')) return;
+    // Replicas take no change that reads the clock.
+    await this.#client.command({
+      query: `ALTER TABLE ${ARRIVALS_TABLE} DELETE WHERE number_end > 1 AND number_end < ${Number(end)} AND received_max < ${Number(before)}`,
+      abort_signal: signal,
+    });
+  }
+
   async #readSecret(signal: AbortSignal): Promise<string> {
     if (this.#secret !== undefined) return this.#secret;
     const [row] = await this.#rows<{ readonly secret: string }>(
@@ -212,6 +239,8 @@ export class ArrivalJournal {
     return readRows<Row>(this.#client, { query, query_params: parameters, abort_signal: signal });
   }
 }
+
+type OldRows = Record<'before' | 'end' | 'found', string | number> & { readonly engine: string };
 
 type NumberedRow = Record<
   'start' | 'end' | 'events' | 'min' | 'max' | 'first' | 'last',

@@ -15,7 +15,8 @@ import { tableEngineOf } from './table-engine.ts';
  * | `received_min`, `received_max`     | of the events, in seconds                                              |
  *
  * The first row has the number 0 and no record; its `gateway` is a random text, from which all gateways derive the key of
- * the ids of followed events. Rows are not dropped with their events: the last one says what the next number is.
+ * the ids of followed events. The last row says what the next number is, so neither is ever dropped; others are when their
+ * events are gone (`arrivals-trim.ts`). There are no partitions: ClickHouse compares deduplication tokens within one only.
  */
 export type ArrivalRow = {
   readonly number_start: number;

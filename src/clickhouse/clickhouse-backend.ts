@@ -11,6 +11,7 @@ import type { Settings } from '../settings.ts';
 import type { Backend, BackendStats } from '../store/backend.ts';
 import { IngestCounts } from '../store/ingest-counts.ts';
 import { StoreIntake } from '../store/store-intake.ts';
+import { ArrivalsTrim } from './arrivals-trim.ts';
 import { ClickHouseEngine } from './clickhouse-engine.ts';
 import { connectionOf, openClient } from './client.ts';
 import { ClickHouseTable } from './event-table.ts';
@@ -79,6 +80,13 @@ export function openClickHouseBackend(options: {
       log({ level: 'error', event: 'columns_failed', error: stacks.describe(error) });
     },
   });
+  const trim = new ArrivalsTrim({
+    journal: table.journal,
+    retentionDays: settings.retentionDays,
+    onFailure: (error) => {
+      log({ level: 'error', event: 'trim_failed', error: stacks.describe(error) });
+    },
+  });
   const engine = new ClickHouseEngine({ sources, runner, columns, nowMs: clock.monotonicMs });
   const counts = new IngestCounts();
   const intake = new StoreIntake({
@@ -100,10 +108,12 @@ export function openClickHouseBackend(options: {
     tick: () => {
       store.tick();
       columns.tick();
+      trim.tick();
     },
     stats: () => readStats({ store, engine, runner, intake, counts, settings }),
     close: async () => {
       await intake.close();
+      await trim.close();
       await store.close();
       await columns.close();
       await runner.close();
