@@ -5,134 +5,16 @@
  */
 
 // Claims about our own code.
+
 export { assert, must, unreachable } from './assert.ts';
-// A batch, and the tokens that the skeletons of its events consist of.
-export {
-  type Batch,
-  BatchRecords,
-  MIXED_PROJECTS,
-  NO_STRING,
-  referenceLength,
-  referenceOffset,
-  STRING_LENGTH_MAX,
-  stringReference,
-} from './column/batch.ts';
-// Sealed segments as arrays: their parts, repair, and packing for a file.
-export { countThrough, type PartRows } from './column/divide-rows.ts';
-// Segments as queries see them.
-export { countFields, type Field, type FieldCounts } from './column/field-counts.ts';
-export { collectGarbageBeside } from './column/garbage.ts';
-// Bytes of texts.
-export { JsonBuffer } from './column/json-buffer.ts';
-export { endOfString } from './column/json-template.ts';
-export { repairSegment } from './column/merge-segments.ts';
-export { OpenSegment } from './column/open-segment.ts';
-export type { PackedBlock, PackedImage } from './column/packed-image.ts';
-export {
-  FOOTER_SIZE_OFFSET,
-  HEADER_SIZE,
-  readFooter,
-  type SealedColumnName,
-  type SealedFooter,
-  sealedColumnsOf,
-} from './column/sealed-layout.ts';
-export { SealedSegmentReader } from './column/sealed-segment.ts';
-export type {
-  AnyContent,
-  DroppedSegments,
-  OpenSegmentHandle,
-  ScanScope,
-  SealedSegmentHandle,
-  SegmentCatalog,
-  SegmentContent,
-  SegmentHandle,
-  SourceSchema,
-  TimeScope,
-} from './column/segment.ts';
-// The memory of sealed segments: which of their blocks are in it, and what threads count together.
-export {
-  ABSENT,
-  BLOCK_NUMBERS,
-  type BlockTable,
-  type BlockUses,
-  blocksWith,
-  GAUGE_CLOCK,
-  GAUGE_EVICTED,
-  GAUGE_LIMIT,
-  GAUGE_PASSING,
-  GAUGE_RESIDENT,
-  isFrequent,
-  KIB,
-  type MemoryGauge,
-  newBlockUses,
-  newMemoryGauge,
-  noteLeaving,
-  RESIDENT,
-  releaseBuffer,
-  retire,
-  type SegmentBacking,
-  sizeOfUses,
-} from './column/segment-backing.ts';
-export { newSegmentBuffer } from './column/segment-buffer.ts';
-export { SegmentDamagedError, SegmentGoneError, SegmentReadError } from './column/segment-image.ts';
-export { forgetReaders, readSegment } from './column/segment-reader.ts';
-export type { ByteRange } from './column/skeleton.ts';
-export { type Slice, SliceSource } from './column/slice.ts';
-export { quickHash } from './column/string-table.ts';
-export {
-  BIG_INTEGER,
-  EMPTY_LIST,
-  FALSE_KIND,
-  FLOAT,
-  HUGE_NUMBER,
-  INTEGER,
-  JSON_TEXT,
-  KIND_BITS,
-  KIND_HAS_SLOT,
-  KIND_HAS_TEXT,
-  KIND_MASK,
-  NODE_HEADER_SIZE,
-  NULL_KIND,
-  RECORD,
-  RECORD_LIST,
-  TEXT,
-  TRUE_KIND,
-} from './column/token.ts';
-// Types and values of SQL.
-export {
-  arrayOf,
-  BOOL,
-  DYNAMIC,
-  elementTypeOf,
-  FLOAT64,
-  INT64,
-  isElement,
-  isNumber,
-  type SqlType,
-  STRING,
-  TIMESTAMP,
-  typeName,
-  typesEqual,
-} from './column/type.ts';
-export { isInterval, isNested, type SqlValue } from './column/value.ts';
-export { type Vector, valueAt } from './column/vector.ts';
-export { encodedKey, encodeWtf8, LONE_SURROGATE } from './column/wtf8.ts';
-// Whole numbers and times, as numbers and as texts.
-export { canonicalInteger, INT64_MAX, INT64_MIN, type Int64 } from './function/number/int64.ts';
-export {
-  mustTimeZone,
-  PLUS_HINT,
-  type TimeZone,
-  UTC,
-  UTC_NAMES,
-} from './function/time/calendar.ts';
-export {
-  datetimeIsoText,
-  formatDate,
-  formatTimeOfDay,
-  parseTimestamp,
-} from './function/time/timestamp-text.ts';
+
+// What is wrong with a query, and how it is shown.
+
+export { hint, nearestName } from './nearest-name.ts';
+export { caret, QueryError, type QueryErrorCode, type Span } from './query-error.ts';
+
 // Bounds that are documented, shared, or part of the budget of memory.
+
 export {
   ANSWER_BLOCKS_MAX,
   ANSWER_BYTES_MAX,
@@ -156,6 +38,143 @@ export {
   WORKER_HEAP_BYTES_MAX,
   WORKER_NEW_OBJECTS_BYTES_MAX,
 } from './limits.ts';
-// What is wrong with a query, and how it is shown.
-export { hint, nearestName } from './nearest-name.ts';
-export { caret, QueryError, type QueryErrorCode, type Span } from './query-error.ts';
+
+// Types and values of SQL.
+
+export {
+  arrayOf,
+  BOOL,
+  DYNAMIC,
+  elementTypeOf,
+  FLOAT64,
+  INT64,
+  isElement,
+  isNumber,
+  type SqlType,
+  STRING,
+  TIMESTAMP,
+  typeName,
+  typesEqual,
+} from './column/type.ts';
+export { isInterval, isNested, type SqlValue } from './column/value.ts';
+export { type Vector, valueAt } from './column/vector.ts';
+
+// Whole numbers and times, as numbers and as texts.
+
+export { canonicalInteger, INT64_MAX, INT64_MIN, type Int64 } from './function/number/int64.ts';
+export {
+  mustTimeZone,
+  PLUS_HINT,
+  type TimeZone,
+  UTC,
+  UTC_NAMES,
+} from './function/time/calendar.ts';
+export {
+  datetimeIsoText,
+  formatDate,
+  formatTimeOfDay,
+  parseTimestamp,
+} from './function/time/timestamp-text.ts';
+
+// Bytes of texts.
+
+export { JsonBuffer } from './column/json-buffer.ts';
+export { endOfString } from './column/json-template.ts';
+export { quickHash } from './column/string-table.ts';
+export { encodedKey, encodeWtf8, LONE_SURROGATE } from './column/wtf8.ts';
+
+// A batch, and the tokens that the skeletons of its events consist of.
+
+export {
+  type Batch,
+  BatchRecords,
+  MIXED_PROJECTS,
+  NO_STRING,
+  referenceLength,
+  referenceOffset,
+  STRING_LENGTH_MAX,
+  stringReference,
+} from './column/batch.ts';
+export type { ByteRange } from './column/skeleton.ts';
+export {
+  BIG_INTEGER,
+  EMPTY_LIST,
+  FALSE_KIND,
+  FLOAT,
+  HUGE_NUMBER,
+  INTEGER,
+  JSON_TEXT,
+  KIND_BITS,
+  KIND_HAS_SLOT,
+  KIND_HAS_TEXT,
+  KIND_MASK,
+  NODE_HEADER_SIZE,
+  NULL_KIND,
+  RECORD,
+  RECORD_LIST,
+  TEXT,
+  TRUE_KIND,
+} from './column/token.ts';
+
+// Segments as queries see them.
+
+export { countFields, type Field, type FieldCounts } from './column/field-counts.ts';
+export { OpenSegment } from './column/open-segment.ts';
+export { SealedSegmentReader } from './column/sealed-segment.ts';
+export type {
+  AnyContent,
+  DroppedSegments,
+  OpenSegmentHandle,
+  ScanScope,
+  SealedSegmentHandle,
+  SegmentCatalog,
+  SegmentContent,
+  SegmentHandle,
+  SourceSchema,
+  TimeScope,
+} from './column/segment.ts';
+export { SegmentDamagedError, SegmentGoneError, SegmentReadError } from './column/segment-image.ts';
+export { forgetReaders, readSegment } from './column/segment-reader.ts';
+
+// Sealed segments as arrays: their parts, repair, and packing for a file.
+
+export { countThrough, type PartRows } from './column/divide-rows.ts';
+export { repairSegment } from './column/merge-segments.ts';
+export type { PackedBlock, PackedImage } from './column/packed-image.ts';
+export {
+  FOOTER_SIZE_OFFSET,
+  HEADER_SIZE,
+  readFooter,
+  type SealedColumnName,
+  type SealedFooter,
+  sealedColumnsOf,
+} from './column/sealed-layout.ts';
+export { newSegmentBuffer } from './column/segment-buffer.ts';
+export { type Slice, SliceSource } from './column/slice.ts';
+
+// The memory of sealed segments: which of their blocks are in it, and what threads count together.
+
+export { collectGarbageBeside } from './column/garbage.ts';
+export {
+  ABSENT,
+  BLOCK_NUMBERS,
+  type BlockTable,
+  type BlockUses,
+  blocksWith,
+  GAUGE_CLOCK,
+  GAUGE_EVICTED,
+  GAUGE_LIMIT,
+  GAUGE_PASSING,
+  GAUGE_RESIDENT,
+  isFrequent,
+  KIB,
+  type MemoryGauge,
+  newBlockUses,
+  newMemoryGauge,
+  noteLeaving,
+  RESIDENT,
+  releaseBuffer,
+  retire,
+  type SegmentBacking,
+  sizeOfUses,
+} from './column/segment-backing.ts';

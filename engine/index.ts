@@ -4,6 +4,7 @@
  */
 
 // The engine, and what it says of itself.
+
 export {
   type BegunAnswer,
   Engine,
@@ -12,35 +13,29 @@ export {
   type QueryAnswer,
   type RunOptions,
 } from './engine.ts';
-// Functions, for a store that writes them in its own language.
-export { type JsonStep, parseJsonPath } from './function/json/json-value.ts';
-export { SAFE_PREFIX } from './function/registry.ts';
-export { type FormatPlace, parseFormat } from './function/text/format-functions.ts';
-export { NORMALIZED_MARKS_MAX } from './function/text/letter-functions.ts';
-export { compileLike } from './function/text/like.ts';
-export { compileRegex } from './function/text/regular-expression.ts';
-export {
-  checkCivilElements,
-  formatCivilTime,
-  formatTime,
-  MONTHS,
-  type Token,
-  tokensOf,
-  WEEKDAYS,
-} from './function/time/time-format.ts';
-// What a run did.
-export { newScanCounters } from './operator/scan.ts';
+export type { PoolLimits } from './pool/pool-limits.ts';
+
+// Texts of SQL: parsed, bound to sources and views, and kept.
+
 export type { Within } from './plan/binder/binding.ts';
 export { functionNames } from './plan/binder/special-forms.ts';
-export {
-  byLowerCase,
-  count,
-  explainQuery,
-  explanationText,
-  type QueryExplanation,
-} from './plan/explanation.ts';
+export { type PreparedQuery, prepareInPieces, prepareQuery } from './plan/prepared-query.ts';
+export { SizedCache } from './plan/sized-cache.ts';
+export { parseExpression } from './sql/expression-parser.ts';
+export { parseQuery } from './sql/query-parser.ts';
+export { TokenCursor } from './sql/token-cursor.ts';
+
+// Planning in pieces, so that others have their turns.
+
+export { type Pieces, runPieces, type Timed, timed } from './plan/pieces.ts';
+
+// What a run may read, and the snapshot it reads.
+
+export { checkReach, EVERYTHING, type Reach, reachText, withinReach } from './plan/reach.ts';
+export { HeldSnapshot, type SnapshotScope } from './pool/held-snapshot.ts';
 
 // The plan as a value, for a store that runs it in its own way.
+
 export {
   type Column,
   type ColumnId,
@@ -81,17 +76,36 @@ export {
 } from './plan/logical-plan.ts';
 export { type CallContext, optimize, optimizeInPieces, PASSES } from './plan/optimize/optimize.ts';
 export { physicalPlanOf, scansOf } from './plan/physical-plan.ts';
-// Planning in pieces, so that others have their turns.
-export { type Pieces, runPieces, type Timed, timed } from './plan/pieces.ts';
 export type { CallPlan } from './plan/plan-cache.ts';
-export { type PreparedQuery, prepareInPieces, prepareQuery } from './plan/prepared-query.ts';
-// What a run may read, and the snapshot it reads.
-export { checkReach, EVERYTHING, type Reach, reachText, withinReach } from './plan/reach.ts';
-export { SizedCache } from './plan/sized-cache.ts';
-// Turns and memory that tenants share.
-export { DrainRate, FairQueue, NO_TENANT, type Tenant, TenantSets } from './pool/fair-queue.ts';
-export { HeldSnapshot, type SnapshotScope } from './pool/held-snapshot.ts';
-export type { PoolLimits } from './pool/pool-limits.ts';
+
+// Functions, for a store that writes them in its own language.
+
+export { type JsonStep, parseJsonPath } from './function/json/json-value.ts';
+export { SAFE_PREFIX } from './function/registry.ts';
+export { type FormatPlace, parseFormat } from './function/text/format-functions.ts';
+export { NORMALIZED_MARKS_MAX } from './function/text/letter-functions.ts';
+export { compileLike } from './function/text/like.ts';
+export { compileRegex } from './function/text/regular-expression.ts';
+export {
+  checkCivilElements,
+  formatCivilTime,
+  formatTime,
+  MONTHS,
+  type Token,
+  tokensOf,
+  WEEKDAYS,
+} from './function/time/time-format.ts';
+
+// What a run did.
+
+export { newScanCounters } from './operator/scan.ts';
+export {
+  byLowerCase,
+  count,
+  explainQuery,
+  explanationText,
+  type QueryExplanation,
+} from './plan/explanation.ts';
 export {
   PoolCounters,
   type PoolStats,
@@ -101,7 +115,7 @@ export {
 } from './pool/pool-stats.ts';
 export { taskStatsOf, type Waited } from './pool/task.ts';
 export { WORK_KINDS } from './pool/work-shares.ts';
-// Texts of SQL: parsed, bound to sources and views, and kept.
-export { parseExpression } from './sql/expression-parser.ts';
-export { parseQuery } from './sql/query-parser.ts';
-export { TokenCursor } from './sql/token-cursor.ts';
+
+// Turns and memory that tenants share.
+
+export { DrainRate, FairQueue, NO_TENANT, type Tenant, TenantSets } from './pool/fair-queue.ts';

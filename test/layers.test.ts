@@ -1,6 +1,15 @@
 import { deepEqual, ok } from 'node:assert/strict';
+import { posix } from 'node:path';
 import { test } from 'node:test';
-import { filesBelow, importsOf, loadedBy, type SourceFile } from './support/source-files.ts';
+import { codeOf } from './support/markdown.ts';
+import {
+  filesBelow,
+  hasPath,
+  importsOf,
+  loadedBy,
+  readText,
+  type SourceFile,
+} from './support/source-files.ts';
 
 /** The files of the engine that are imported from outside of it. */
 const FACES = ['engine/columns.ts', 'engine/index.ts'];
@@ -123,6 +132,20 @@ test('every folder of the engine is a layer', () => {
   const folders = new Set(ENGINE.map(({ path }) => layerOf(path)));
   folders.delete(undefined);
   deepEqual([...folders].sort(), Object.keys(ENGINE_LAYERS).sort());
+});
+
+test('every folder of the engine has a README of 20 to 80 lines, which names files that it has', () => {
+  const folders = new Set(ENGINE.map(({ path }) => posix.dirname(path)));
+  for (const folder of folders) {
+    const page = readText(`${folder}/README.md`);
+    const lineCount = page.split('\n').length - 1;
+    ok(lineCount >= 20 && lineCount <= 80, `${folder}/README.md has ${lineCount} lines`);
+    const named = codeOf(page).filter((code) => /^\w[\w-]*\.ts$/.test(code));
+    const missing = named.filter(
+      (name) => !hasPath(`${folder}/${name}`) && !hasPath(`${posix.dirname(folder)}/${name}`),
+    );
+    deepEqual(missing, [], `${folder}/README.md`);
+  }
 });
 
 test('the engine imports nothing from outside of it', () => {
