@@ -1,4 +1,11 @@
-import { keyedHash, PROBES_MAX, quickHashOfBytes, randomHashKey } from '../column/string-table.ts';
+import { getEnvironmentData, setEnvironmentData } from 'node:worker_threads';
+import {
+  type HashKey,
+  keyedHash,
+  PROBES_MAX,
+  quickHashOfBytes,
+  randomHashKey,
+} from '../column/string-table.ts';
 import type { StringBlock } from '../column/vector.ts';
 import { INLINE_PARTIALS_BYTES_MAX } from '../limits.ts';
 import { QueryError } from '../query-error.ts';
@@ -15,6 +22,14 @@ const NO_SLOTS = new Int32Array(2);
 const NO_OFFSETS = new Uint32Array(1);
 
 const FIRST_SLOTS_LENGTH = FIRST_BYTES / Int32Array.BYTES_PER_ELEMENT;
+
+const KEY_NAME = 'hash key of texts';
+
+/** The hash of each text by one key: known by its first word to other threads, which may have another key. */
+type Hashes = { readonly ofEntries: Int32Array; readonly key: number };
+
+/** Distinct texts end to end, those of many with their hashes. */
+export type HashedTexts = StringBlock & { readonly hashes?: Hashes | undefined };
 
 /**
  * Numbers distinct runs of bytes 0, 1, 2 … in the order they are first met, and keeps them end to end.
@@ -44,18 +59,12 @@ export class ByteIndex {
   }
 
   /** All entries: few as a copy, many where they lie, for they do not change and those to come are behind them. */
-  entries(): StringBlock {
+  entries(): HashedTexts {
     const offsets = this.#offsets.slice(0, this.#size + 1);
     const byteSize = offsets[this.#size]!;
-    const isCopied = byteSize < COPIED_BYTES_MAX;
-    const bytes = isCopied ? this.#bytes.slice(0, byteSize) : this.#bytes.subarray(0, byteSize);
-    return { bytes, offsets };
-  }
-
-  /** Makes room for so many more bytes at once: to grow by and by touches several times the memory. */
-  reserve(byteSize: number): void {
-    const wanted = this.#offsets[this.#size]! + byteSize;
-    if (byteSize > 0 && wanted <= this.#bytesMax) this.#bytes = grownUint8(this.#bytes, wanted);
+    if (byteSize < COPIED_BYTES_MAX) return { bytes: this.#bytes.slice(0, byteSize), offsets };
+    const bytes = this.#bytes.subarray(0, byteSize);
+    return { bytes, offsets, hashes: this.#isGuarded ? undefined : this.#hashes() };
   }
 
   /** The number of `bytes[start, end)`, or -1. */
@@ -77,6 +86,86 @@ export class ByteIndex {
       return this.add(bytes, start, end);
     }
     return this.#append(bytes, sought);
+  }
+
+  /** The numbers of some entries of another index, by their numbers there: none comes twice. */
+  addAll(texts: HashedTexts, entries: Int32Array): Int32Array {
+    const { bytes, offsets } = texts;
+    const numbers = new Int32Array(entries.length);
+    let done = this.#isGuarded ? 0 : this.#addQuickly(texts, entries, numbers);
+    for (; done < entries.length; done++) {
+      const entry = entries[done]!;
+      numbers[done] = this.add(bytes, offsets[entry]!, offsets[entry + 1]!);
+    }
+    return numbers;
+  }
+
+  /**
+   * The same, with hashes that are known, and the bytes of all new entries copied together; gives how many were added before
+   * a chain of probes was too long.
+   */
+  #addQuickly(texts: HashedTexts, entries: Int32Array, numbers: Int32Array): number {
+    const { bytes, offsets, hashes } = texts;
+    const isHashed = hashes !== undefined && hashes.key === KEY.first;
+    const knownCount = this.#size;
+    while (this.#slots.length < 4 * (knownCount + entries.length)) this.#grow();
+    this.#offsets = grownUint32(this.#offsets, knownCount + entries.length + 1);
+    const slots = this.#slots;
+    const mask = slots.length - 1;
+    const added: number[] = [];
+    let end = this.#offsets[knownCount]!;
+    let done = 0;
+    for (; done < entries.length; done++) {
+      const entry = entries[done]!;
+      const from = offsets[entry]!;
+      const to = offsets[entry + 1]!;
+      const hash = isHashed ? hashes.ofEntries[entry]! : quickHashOfBytes(bytes, from, to, KEY);
+      let slot = (hash << 1) & mask;
+      let probes = 0;
+      let number = slots[slot + 1]! - 1;
+      // Those that are new are not equal to each other.
+      while (
+        number >= 0 &&
+        !(slots[slot] === hash && number < knownCount && this.#holds(number, bytes, from, to))
+      ) {
+        slot = (slot + 2) & mask;
+        number = slots[slot + 1]! - 1;
+        probes++;
+      }
+      if (number < 0) {
+        if (probes > PROBES_MAX) break;
+        number = this.#size++;
+        slots[slot] = hash;
+        slots[slot + 1] = number + 1;
+        end += to - from;
+        if (end > this.#bytesMax) throw tooManyBytes(this.#bytesMax, end);
+        this.#offsets[number + 1] = end;
+        added.push(entry);
+      }
+      numbers[done] = number;
+    }
+    this.#copy(texts, added, knownCount);
+    return done;
+  }
+
+  /** Copies the bytes of some entries of another index, in their order, to where ours begin that are numbered from `first` on. */
+  #copy({ bytes, offsets }: StringBlock, entries: readonly number[], first: number): void {
+    this.#bytes = grownUint8(this.#bytes, this.#offsets[this.#size]!);
+    for (let from = 0, next = 0; from < entries.length; from = next) {
+      do next++;
+      while (entries[next] === entries[next - 1]! + 1);
+      const copied = bytes.subarray(offsets[entries[from]!]!, offsets[entries[next - 1]! + 1]!);
+      this.#bytes.set(copied, this.#offsets[first + from]!);
+    }
+  }
+
+  #hashes(): Hashes {
+    const ofEntries = new Int32Array(this.#size);
+    const slots = this.#slots;
+    for (let slot = 0; slot < slots.length; slot += 2) {
+      if (slots[slot + 1] !== 0) ofEntries[slots[slot + 1]! - 1] = slots[slot]!;
+    }
+    return { ofEntries, key: KEY.first };
   }
 
   /** The number of `bytes[start, end)`, or, where they are new, -1 less the number of others that were in the way. */
@@ -155,8 +244,17 @@ function tooManyBytes(bytesMax: number, byteSize: number): QueryError {
   );
 }
 
-/** One for all, that is never told. */
-const KEY = randomHashKey();
+/** One for all threads, so that hashes of one are those of another; it never leaves the process. */
+const KEY = keyOfProcess();
+
+function keyOfProcess(): HashKey {
+  const known = getEnvironmentData(KEY_NAME) as unknown as HashKey | undefined;
+  if (known !== undefined) return known;
+  const key = randomHashKey();
+  // What threads that start from now on find.
+  setEnvironmentData(KEY_NAME, key);
+  return key;
+}
 
 /** Puts an entry that is not there into slots that have room. */
 function enter(slots: Int32Array, hash: number, entry: number): void {

@@ -1,14 +1,13 @@
 import { assert, must } from '../assert.ts';
 import { JsonNested, nestedText } from '../column/json-nested.ts';
-import { packUuid, UUID_BYTES, UUID_LENGTH, unpackUuid } from '../column/packed-numbers.ts';
+import { UUID_BYTES, UUID_LENGTH, unpackUuid } from '../column/packed-numbers.ts';
 import type { ByteRange } from '../column/skeleton.ts';
 import { type HashKey, keyedHash } from '../column/string-table.ts';
 import { type Interval, isInterval, isNested, type SqlValue } from '../column/value.ts';
-import type { StringBlock } from '../column/vector.ts';
 import { decodeWtf8, encodeWtf8 } from '../column/wtf8.ts';
 import { dynamicKey } from '../function/dynamic.ts';
+import type { HashedTexts } from './byte-index.ts';
 import { grownUint8, NO_UINT8 } from './growth.ts';
-import { bytesOfKey, type PatternedTexts } from './text-patterns.ts';
 
 /**
  * The distinct values of one column, fit for `postMessage`. `refs[i]` says where value `i` is: its place
@@ -19,10 +18,8 @@ export type DistinctValues = PlacedValues & { readonly refs: Int32Array };
 /** Distinct values by their forms, each absent where there is none: most partial states are small. */
 export type PlacedValues = {
   readonly numbers?: Float64Array | undefined;
-  /** Strings, but for those among `patterned` and `uuids`. */
-  readonly texts?: StringBlock | undefined;
-  /** Strings with numbers in them. */
-  readonly patterned?: PatternedTexts | undefined;
+  /** Strings, but for those among `uuids`. */
+  readonly texts?: HashedTexts | undefined;
   /** Strings that are UUIDs in their canonical form: 16 bytes each. */
   readonly uuids?: Uint8Array | undefined;
   readonly others?: readonly OtherKey[] | undefined;
@@ -34,9 +31,8 @@ export const NUMBER_FORM = 0;
 export const TEXT_FORM = 1;
 export const UUID_FORM = 2;
 export const OTHER_FORM = 3;
-export const PATTERN_FORM = 4;
 
-const FORM_BITS = 3;
+const FORM_BITS = 2;
 const FORM_COUNT = 2 ** FORM_BITS;
 
 /** Values of one form: a place and its form are one integer of 32 bits, with a sign. */
@@ -76,11 +72,6 @@ export function bytesOfText(values: PlacedValues, ref: number): ByteRange {
     case TEXT_FORM: {
       const { bytes, offsets } = must(values.texts);
       return { bytes, start: offsets[place]!, end: offsets[place + 1]! };
-    }
-    case PATTERN_FORM: {
-      const { patterns, keys } = must(values.patterned);
-      const { bytes, size } = bytesOfKey(patterns, keys[place]!);
-      return { bytes, start: 0, end: size };
     }
     default:
       assert(formOf(ref) === UUID_FORM, 'the value is a string');
@@ -135,10 +126,9 @@ export class KeyBytes {
       case NUMBER_FORM:
         this.#writeNumber(must(values.numbers)[place]!);
         return;
-      case TEXT_FORM:
-      case PATTERN_FORM: {
+      case TEXT_FORM: {
         const { bytes, start, end } = bytesOfText(values, ref);
-        this.#writeText(bytes, start, end);
+        this.#writeBytes(TEXT, bytes, start, end);
         return;
       }
       case UUID_FORM: {
@@ -155,12 +145,6 @@ export class KeyBytes {
 
   hash(key: HashKey): number {
     return keyedHash(this.#view, 0, this.#size, key);
-  }
-
-  /** A text may be a UUID that its table has not packed. */
-  #writeText(bytes: Uint8Array, start: number, end: number): void {
-    if (packUuid(bytes, start, end, packedUuid)) this.#writeBytes(UUID, packedUuid, 0, UUID_BYTES);
-    else this.#writeBytes(TEXT, bytes, start, end);
   }
 
   #writeNumber(value: number): void {
@@ -197,8 +181,6 @@ export function numberOfKey(bytes: Uint8Array, start: number, end: number): numb
   assert(bytes[start] === OTHER && text.startsWith(INTEGER_MARK), 'the value is a number');
   return BigInt(text.slice(INTEGER_MARK.length));
 }
-
-const packedUuid = new Uint8Array(UUID_BYTES);
 
 /** A value fit for `postMessage`: a record or a list of an event is its JSON. */
 export type PortableValue =

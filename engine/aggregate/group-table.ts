@@ -212,14 +212,6 @@ export class GroupTable {
     return { size, columns };
   }
 
-  /** Makes room for the texts of other tables, which are to be combined. */
-  reserve(others: readonly GroupKeys[]): void {
-    for (const [index, column] of this.#columns.entries()) {
-      const sizes = others.map(({ columns }) => columns[index]!.values.texts?.bytes.length ?? 0);
-      column.reserve(sizes.reduce((sum, size) => sum + size, 0));
-    }
-  }
-
   /**
    * Takes another table's keys in; its group `i` is our group `[i]` of the result. Comes to a checkpoint behind each key:
    * a hundred thousand long texts of one take some 60 ms.

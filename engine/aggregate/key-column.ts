@@ -21,7 +21,7 @@ import {
 import { encodeWtf8 } from '../column/wtf8.ts';
 import { dynamicKey } from '../function/dynamic.ts';
 import { compareAmounts, totalUs } from '../function/time/interval.ts';
-import { ByteIndex } from './byte-index.ts';
+import { ByteIndex, type HashedTexts } from './byte-index.ts';
 import {
   type DistinctValues,
   distinctValue,
@@ -30,7 +30,6 @@ import {
   NUMBER_FORM,
   OTHER_FORM,
   type OtherKey,
-  PATTERN_FORM,
   PLACES_MAX,
   type PlacedValues,
   placeOf,
@@ -42,14 +41,6 @@ import {
 import { grownFloat64, grownInt32, NO_FLOAT64, NO_INT32 } from './growth.ts';
 import { canonicalNumber, canonicalValue, NumberIndex, WIDE_NUMBER_MIN } from './number-index.ts';
 import { KeyStrings, SplitKeys } from './split-keys.ts';
-import {
-  bytesOfKey,
-  NO_KEY,
-  type PatternedTexts,
-  patternOf,
-  TextPatterns,
-  withPattern,
-} from './text-patterns.ts';
 import { UuidIndex } from './uuid-index.ts';
 
 const ABSENT = -1;
@@ -78,6 +69,8 @@ export class KeyColumn {
   readonly #uuids = new UuidIndex();
   /** Ids by the numbers of `#texts` and of `#uuids`. */
   #textIds: Int32Array<ArrayBuffer> = NO_INT32;
+  /** How many texts have an id. */
+  #textIdCount = 0;
   #uuidIds: Int32Array<ArrayBuffer> = NO_INT32;
   /** Ids of booleans, bigints and NULL, and of strings that came as such. */
   readonly #otherIds = new Map<SqlValue, number>();
@@ -90,7 +83,7 @@ export class KeyColumn {
     new Int32Array(dictionary.size + 1).fill(ABSENT),
   );
   /** There once strings were met that are taken apart: most columns have none. */
-  #patterned: Patterned | undefined;
+  #splitKeys: SplitKeys | undefined;
   /** Of all values so far, once they are asked for. */
   #strings: KeyStrings | undefined;
 
@@ -171,8 +164,7 @@ export class KeyColumn {
       return valueVector(Array.from(ids, (id) => this.value(id)));
     }
     const { nullId } = this;
-    const isOfStrings = this.#texts.size + this.#uuids.size > 0 || this.#patterned !== undefined;
-    if (!isOfStrings) return this.#numberVector(ids, nullId);
+    if (this.#texts.size + this.#uuids.size === 0) return this.#numberVector(ids, nullId);
     if (this.#numberCount > 0 || !TEXT_KINDS.has(this.#type.kind)) {
       return valueVector(Array.from(ids, (id) => this.value(id)));
     }
@@ -185,7 +177,6 @@ export class KeyColumn {
       refs: this.#refs.slice(0, this.#size),
       numbers: this.#numberCount === 0 ? undefined : this.#numbers.slice(0, this.#numberCount),
       texts: this.#texts.size === 0 ? undefined : this.#texts.entries(),
-      patterned: this.#patterned && copyOf(this.#patterned),
       uuids: this.#uuids.size === 0 ? undefined : this.#uuids.bytes.slice(),
       others: this.#others.length === 0 ? undefined : this.#others.slice(),
     };
@@ -196,28 +187,19 @@ export class KeyColumn {
     return { ...this.#inPlace(), refs: this.#refs.subarray(0, this.#size) };
   }
 
-  /** Makes room for texts of other columns that are to be combined. */
-  reserve(textBytes: number): void {
-    this.#texts.reserve(textBytes);
-  }
-
   /** Our id for each of another column's values. */
-  combine({ refs, numbers, texts, patterned, uuids, others }: DistinctValues): Int32Array {
+  combine({ refs, numbers, texts, uuids, others }: DistinctValues): Int32Array {
     const ids = carvedInt32(refs.length);
-    const idOfKey = patterned && this.#keysOfOthers(patterned);
+    const textPlaces = texts && this.#placesOfOthers(texts, refs);
+    let textCount = 0;
     for (let index = 0; index < ids.length; index++) {
       const place = placeOf(refs[index]!);
       switch (formOf(refs[index]!)) {
         case NUMBER_FORM:
           ids[index] = this.#numberId(numbers![place]!);
           break;
-        case TEXT_FORM: {
-          const { bytes, offsets } = texts!;
-          ids[index] = this.#textId(bytes, offsets[place]!, offsets[place + 1]!);
-          break;
-        }
-        case PATTERN_FORM:
-          ids[index] = idOfKey!(patterned!.keys[place]!);
+        case TEXT_FORM:
+          ids[index] = this.#idOfPlace(textPlaces![textCount++]!);
           break;
         case UUID_FORM:
           ids[index] = this.#uuidId(uuids!, place * UUID_BYTES);
@@ -229,14 +211,18 @@ export class KeyColumn {
     return ids;
   }
 
+  /** Places among our texts of those of another column that are referred to, in the order of their references. */
+  #placesOfOthers(texts: HashedTexts, refs: Int32Array): Int32Array {
+    const places = refs.filter((ref) => formOf(ref) === TEXT_FORM).map(placeOf);
+    return this.#texts.addAll(texts, places);
+  }
+
   /** All values where they are: good until the next is added. */
   #inPlace(): PlacedValues {
     const { bytes } = this.#uuids;
-    const { patterns, keys } = this.#patterned ?? {};
     return {
       numbers: this.#numbers,
       texts: this.#texts.block,
-      patterned: patterns && keys && { patterns: patterns.block, keys },
       uuids: bytes,
       others: this.#others,
     };
@@ -368,57 +354,15 @@ export class KeyColumn {
     return this.#stringId(bytes, start, end);
   }
 
-  /** Strings taken apart are put together only where they have no key, and their parts have not been met before. */
+  /** Strings taken apart are put together only where they have no key, or one that was not met before. */
   #assignSplit(vector: DictionaryVector, count: number, ids: Int32Array): void {
     const split = must(vector.dictionary.split);
-    const patterned = this.#patternedTexts();
-    patterned.splitKeys.assign(vector, count, ids, {
-      idOfKey: (key) => this.#patternId(patterned, key),
-      idOf: (code) => {
-        if (code < 0) return this.idOf(null);
-        const { bytes, start, end } = split.range(code);
-        return this.#stringId(bytes, start, end);
-      },
+    this.#splitKeys ??= new SplitKeys();
+    this.#splitKeys.assign(vector, count, ids, (code) => {
+      if (code < 0) return this.idOf(null);
+      const { bytes, start, end } = split.range(code);
+      return this.#stringId(bytes, start, end);
     });
-  }
-
-  /** From now on texts are looked for by their keys, those that are here already with them. */
-  #patternedTexts(): Patterned {
-    if (this.#patterned !== undefined) return this.#patterned;
-    const patterns = new TextPatterns();
-    const splitKeys = new SplitKeys(patterns);
-    const ids = new NumberIndex();
-    const { bytes, offsets } = this.#texts.block;
-    for (let place = 0; place < this.#texts.size; place++) {
-      const key = patterns.keyOf(bytes, offsets[place]!, offsets[place + 1]!);
-      if (key !== NO_KEY) ids.insert(key, this.#textIds[place]!);
-    }
-    this.#patterned = { patterns, splitKeys, ids, keys: NO_FLOAT64, size: 0 };
-    return this.#patterned;
-  }
-
-  /** Gives our id for the keys of another column. */
-  #keysOfOthers({ patterns: theirs }: PatternedTexts): (key: number) => number {
-    const patterned = this.#patternedTexts();
-    const ours = Int32Array.from({ length: theirs.offsets.length - 1 }, (_, pattern) => {
-      const { bytes, offsets } = theirs;
-      return patterned.patterns.numberOf(bytes, offsets[pattern]!, offsets[pattern + 1]!);
-    });
-    return (key) => {
-      const pattern = ours[patternOf(key)]!;
-      if (pattern !== ABSENT) return this.#patternId(patterned, withPattern(key, pattern));
-      const { bytes, size } = bytesOfKey(theirs, key);
-      return this.#textId(bytes, 0, size);
-    };
-  }
-
-  #patternId(patterned: Patterned, key: number): number {
-    const id = patterned.ids.add(key, this.#size);
-    if (id < this.#size) return id;
-    const place = patterned.size++;
-    patterned.keys = grownFloat64(patterned.keys, place + 1);
-    patterned.keys[place] = key;
-    return this.#add(refTo(PATTERN_FORM, place));
   }
 
   /** The id of a value, a new one if need be. */
@@ -444,20 +388,17 @@ export class KeyColumn {
 
   #stringId(bytes: Uint8Array, start: number, end: number): number {
     const isUuid = packUuid(bytes, start, end, packedUuid);
-    return isUuid ? this.#uuidId(packedUuid, 0) : this.#textId(bytes, start, end);
+    if (isUuid) return this.#uuidId(packedUuid, 0);
+    return this.#idOfPlace(this.#texts.add(bytes, start, end));
   }
 
-  /** Of a string that is no UUID. */
-  #textId(bytes: Uint8Array, start: number, end: number): number {
-    const patterned = this.#patterned;
-    const key = patterned === undefined ? NO_KEY : patterned.patterns.keyOf(bytes, start, end);
-    if (key !== NO_KEY) return this.#patternId(patterned!, key);
-    const knownCount = this.#texts.size;
-    const place = this.#texts.add(bytes, start, end);
-    if (place < knownCount) return this.#textIds[place]!;
-    this.#textIds = grownInt32(this.#textIds, place + 1);
+  /** The id of a text of ours; a new one has the next place of those that have an id. */
+  #idOfPlace(place: number): number {
+    if (place < this.#textIdCount) return this.#textIds[place]!;
     const id = this.#add(refTo(TEXT_FORM, place));
+    this.#textIds = grownInt32(this.#textIds, place + 1);
     this.#textIds[place] = id;
+    this.#textIdCount++;
     return id;
   }
 
@@ -547,21 +488,6 @@ export class KeyColumn {
 
 /** Types whose strings are texts: one of BYTES stands for its bytes, and is written in another form. */
 const TEXT_KINDS: ReadonlySet<SqlType['kind']> = new Set(['STRING', 'DYNAMIC']);
-
-/** Texts by their keys, and what is known of these. */
-type Patterned = {
-  readonly patterns: TextPatterns;
-  readonly splitKeys: SplitKeys;
-  /** Of all texts that have a key, those that came before there were keys among them. */
-  readonly ids: NumberIndex;
-  keys: Float64Array<ArrayBuffer>;
-  /** How many keys there are. */
-  size: number;
-};
-
-function copyOf({ patterns, keys, size }: Patterned): PatternedTexts | undefined {
-  return size === 0 ? undefined : { patterns: patterns.entries(), keys: keys.slice(0, size) };
-}
 
 /** Codes that are new, and where their UUIDs are: all columns share them. */
 let met: Int32Array<ArrayBuffer> = NO_INT32;

@@ -7,14 +7,13 @@ import {
   type DistinctValues,
   formOf,
   NUMBER_FORM,
-  PATTERN_FORM,
   placeOf,
   TEXT_FORM,
   UUID_FORM,
 } from './distinct-values.ts';
 import { NumberIndex, WIDE_NUMBER_MIN } from './number-index.ts';
 import { gathered } from './split-keys.ts';
-import { ANY_PART, bytesOfKey, KeyForms, NO_KEY, NO_PART, TextPatterns } from './text-patterns.ts';
+import { ANY_PART, KeyForms, NO_KEY, NO_PART, TextPatterns } from './text-patterns.ts';
 
 const ABSENT = -1;
 
@@ -45,7 +44,7 @@ export class KnownKeys {
   );
 
   /** Those values alone that `refs` names. */
-  constructor({ refs, numbers, texts, patterned, uuids }: DistinctValues) {
+  constructor({ refs, numbers, texts, uuids }: DistinctValues) {
     for (const ref of refs) {
       const place = placeOf(ref);
       switch (formOf(ref)) {
@@ -55,11 +54,6 @@ export class KnownKeys {
         case TEXT_FORM:
           this.#addText(texts!.bytes, texts!.offsets[place]!, texts!.offsets[place + 1]!);
           break;
-        case PATTERN_FORM: {
-          const { bytes, size } = bytesOfKey(patterned!.patterns, patterned!.keys[place]!);
-          this.#addText(bytes, 0, size);
-          break;
-        }
         case UUID_FORM:
           this.#uuids.add(uuids!, place * UUID_BYTES, (place + 1) * UUID_BYTES);
           break;

@@ -4,11 +4,11 @@ import { ObjectCache } from '../column/object-cache.ts';
 import type { ByteRange } from '../column/skeleton.ts';
 import { NOT_COUNTED } from '../column/split-shape.ts';
 import type { SqlValue } from '../column/value.ts';
-import type { Dictionary, DictionaryVector, SplitBlock } from '../column/vector.ts';
+import type { Dictionary, DictionaryVector } from '../column/vector.ts';
 import { bytesOfText, distinctValue, type PlacedValues } from './distinct-values.ts';
 import { grownFloat64, grownInt32, NO_FLOAT64, NO_INT32 } from './growth.ts';
 import { NumberIndex } from './number-index.ts';
-import { KeyForms, NO_KEY, type TextPatterns } from './text-patterns.ts';
+import { KeyForms, NO_KEY, TextPatterns } from './text-patterns.ts';
 
 const ABSENT = -1;
 
@@ -18,26 +18,24 @@ const ABSENT = -1;
  * that have some are put together once for each.
  */
 export class SplitKeys {
-  readonly #forms: ObjectCache<Dictionary, KeyForms>;
+  readonly #patterns = new TextPatterns();
+  readonly #forms = new ObjectCache(({ split }: Dictionary) =>
+    KeyForms.of(must(split), this.#patterns),
+  );
+  /** Of strings that have a key. */
+  readonly #keyIds = new NumberIndex();
   readonly #ownIds = new ObjectCache((_dictionary: Dictionary) => new NumberIndex());
   /** In front of all others: most strings have no part, or one of a byte. */
   readonly #fewParts = new ObjectCache(
     ({ split }: Dictionary) => new FewPartIds(must(split).holeCounts),
   );
 
-  constructor(patterns: TextPatterns) {
-    this.#forms = new ObjectCache(({ split }: Dictionary) => KeyForms.of(must(split), patterns));
-  }
-
-  /**
-   * Writes the id of each entry: `idOfKey` gives that of a key, and `idOf` that of a code whose string has none and was
-   * not met before, or may not have been, and of -1, which is NULL.
-   */
+  /** Writes the id of each entry: `idOf` gives that of a code that may not have been met before, and of -1, which is NULL. */
   assign(
     { codes, dictionary }: DictionaryVector,
     count: number,
     ids: Int32Array,
-    { idOfKey, idOf }: FindIds,
+    idOf: (code: number) => number,
   ): void {
     const split = must(dictionary.split);
     const { shapeCodes, parts } = split;
@@ -45,7 +43,6 @@ export class SplitKeys {
     gathered.reserve(count);
     const { partStarts, codes: unmet, starts: unmetStarts, rows: unmetRows } = gathered;
     split.partStarts(codes, count, partStarts);
-    const found = { ids, idOfKey, idOf };
     let unmetCount = 0;
     for (let row = 0; row < count; row++) {
       const code = codes[row]!;
@@ -60,18 +57,19 @@ export class SplitKeys {
       unmetRows[unmetCount++] = row;
       const place = fewParts.place(shape, firstPart);
       if (place === NO_PLACE) continue;
-      this.#resolve(dictionary, unmetCount, found);
+      this.#resolve(dictionary, unmetCount, ids, idOf);
       unmetCount = 0;
       fewParts.keep(place, ids[row]!);
     }
-    this.#resolve(dictionary, unmetCount, found);
+    this.#resolve(dictionary, unmetCount, ids, idOf);
   }
 
   /** Writes the ids of the rows gathered, in their order. */
   #resolve(
     dictionary: Dictionary,
     count: number,
-    { ids, idOfKey, idOf }: FindIds & { readonly ids: Int32Array },
+    ids: Int32Array,
+    idOf: (code: number) => number,
   ): void {
     if (count === 0) return;
     const split = must(dictionary.split);
@@ -80,32 +78,26 @@ export class SplitKeys {
     this.#forms.get(dictionary).keysOf(split, entries, keys);
     const ownIds = this.#ownIds.get(dictionary);
     for (let index = 0; index < count; index++) {
+      const code = codes[index]!;
       const key = keys[index]!;
-      ids[rows[index]!] = key === NO_KEY ? ownId(ownIds, split, codes[index]!, idOf) : idOfKey(key);
+      ids[rows[index]!] =
+        key === NO_KEY
+          ? knownId(ownIds, code < 0 ? NOT_COUNTED : split.shortKey(code), code, idOf)
+          : knownId(this.#keyIds, key, code, idOf);
     }
   }
 }
 
-interface FindIds {
-  readonly idOfKey: (key: number) => number;
-  /** Of the code of a string without a key, and of -1, which is NULL. */
-  readonly idOf: (code: number) => number;
-}
-
-function ownId(
+/** The id of a code, which is looked for where its key was not met before, or is NOT_COUNTED. */
+function knownId(
   known: NumberIndex,
-  split: SplitBlock,
+  key: number,
   code: number,
   idOf: (code: number) => number,
 ): number {
-  const key = code < 0 ? NOT_COUNTED : split.shortKey(code);
   if (key === NOT_COUNTED) return idOf(code);
-  let id = known.find(key);
-  if (id === ABSENT) {
-    id = idOf(code);
-    known.insert(key, id);
-  }
-  return id;
+  const id = known.find(key);
+  return id === ABSENT ? known.add(key, idOf(code)) : id;
 }
 
 /** Of a string that has more parts, or a longer one. */

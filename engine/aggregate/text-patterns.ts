@@ -1,12 +1,6 @@
 import { assert } from '../assert.ts';
-import {
-  IS_WORD_BYTE,
-  isHole,
-  NUMBER,
-  NUMBER_DIGITS_MAX,
-  writeDigits,
-} from '../column/split-shape.ts';
-import type { SplitBlock, StringBlock } from '../column/vector.ts';
+import { IS_WORD_BYTE, isHole, NUMBER, NUMBER_DIGITS_MAX } from '../column/split-shape.ts';
+import type { SplitBlock } from '../column/vector.ts';
 import { ByteIndex } from './byte-index.ts';
 
 /** In the place of the key of a text that has none. */
@@ -26,9 +20,6 @@ const DASH = 0x2d;
 /** Dashes of a UUID, which are all that it has beside words. */
 const UUID_DASHES = 4;
 
-/** Texts by their keys. */
-export type PatternedTexts = { readonly patterns: StringBlock; readonly keys: Float64Array };
-
 /**
  * Keys of texts that have numbers in them. The *pattern* of a text is a shape (`split-shape.ts`) with a NUMBER hole for
  * each word that is a number, and with no other: so a text has one pattern, whatever shape some column has for it.
@@ -46,16 +37,6 @@ export type PatternedTexts = { readonly patterns: StringBlock; readonly keys: Fl
  */
 export class TextPatterns {
   readonly #patterns = new ByteIndex();
-
-  /** The patterns by number, where they lie: to be read at once, or copied. */
-  get block(): StringBlock {
-    return this.#patterns.block;
-  }
-
-  /** A copy of the patterns by number. */
-  entries(): StringBlock {
-    return this.#patterns.entries();
-  }
 
   /** The key of a text, or NO_KEY. */
   keyOf(bytes: Uint8Array, start: number, end: number): number {
@@ -217,48 +198,6 @@ export class KeyForms {
 }
 
 const NOT_ASKED = -2;
-
-/** The number of the pattern of a key. */
-export function patternOf(key: number): number {
-  return key % PATTERNS_MAX;
-}
-
-/** The same key with another number of its pattern. */
-export function withPattern(key: number, pattern: number): number {
-  return key - patternOf(key) + pattern;
-}
-
-/** The text of a key as bytes[0, size), good until the next call. */
-export function bytesOfKey(
-  { bytes, offsets }: StringBlock,
-  key: number,
-): { readonly bytes: Uint8Array; readonly size: number } {
-  const pattern = patternOf(key);
-  const start = offsets[pattern]!;
-  const end = offsets[pattern + 1]!;
-  const room = NUMBER_DIGITS_MAX * (end - start);
-  if (room > text.length) text = new Uint8Array(2 * room);
-  let rest = (key - pattern) / PATTERNS_MAX;
-  let size = 0;
-  for (let at = start; at < end; at++) {
-    if (bytes[at] !== NUMBER) {
-      text[size++] = bytes[at]!;
-      continue;
-    }
-    let number = 0;
-    for (let scale = 1, isMore = true; isMore; scale *= 0x80) {
-      const byte = rest % 256;
-      rest = (rest - byte) / 256;
-      number += (byte & 0x7f) * scale;
-      isMore = byte >= 0x80;
-    }
-    size = writeDigits(number, text, size);
-  }
-  return { bytes: text, size };
-}
-
-/** One text put together: read at once, and not kept. */
-let text = new Uint8Array(1024);
 
 /** Reads the pattern of a text, or of the texts of a shape. All share one. */
 class PatternReader {

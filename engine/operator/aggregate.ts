@@ -129,9 +129,6 @@ export class AggregateSink implements Sink {
    * of it. Nothing is added afterwards: the group behind the last takes in what is not wanted.
    */
   combineAll(partials: readonly AggregatePartial[]): void {
-    this.#table.reserve(
-      partials.flatMap(({ keys, wanted }) => (wanted === undefined ? [keys] : [])),
-    );
     const all = partials.map((partial) => this.#combineKeys(partial));
     const { size } = this.#table;
     const isSome = partials.some(({ wanted }) => wanted !== undefined);

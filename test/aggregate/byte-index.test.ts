@@ -28,6 +28,43 @@ test('runs of bytes are numbered as they are first met, wherever they lie', () =
   );
 });
 
+test('entries of another index are added as one by one, with their hashes or without', () => {
+  const run = fc.uint8Array({ maxLength: 2, max: 3 });
+  // Beyond a megabyte entries come with their hashes.
+  const long = new Uint8Array(2 ** 20);
+  fc.assert(
+    fc.property(
+      fc.uniqueArray(run, { maxLength: 20, selector: String }),
+      fc.uniqueArray(run, { maxLength: 20, selector: String }),
+      fc.boolean(),
+      fc.func(fc.boolean()),
+      (ours, theirs, isLong, isWanted) => {
+        const [one, other] = [new ByteIndex(), new ByteIndex()];
+        for (const bytes of ours) one.add(bytes, 0, bytes.length);
+        const all = isLong ? [...theirs, long] : theirs;
+        for (const bytes of all) other.add(bytes, 0, bytes.length);
+        const texts = other.entries();
+        assert.equal(texts.hashes !== undefined, isLong);
+        const entries = Int32Array.from(all.keys()).filter(isWanted);
+        const expected = new Map(ours.map((bytes, number) => [String(bytes), number]));
+        const numbers = Array.from(entries, (entry) => {
+          const name = String(all[entry]);
+          const number = expected.get(name) ?? expected.size;
+          expected.set(name, number);
+          return number;
+        });
+        assert.deepEqual([...one.addAll(texts, entries)], numbers);
+        assert.equal(one.size, expected.size);
+        for (const entry of entries) {
+          const bytes = all[entry]!;
+          assert.equal(one.find(bytes, 0, bytes.length), expected.get(String(bytes)));
+        }
+      },
+    ),
+    { numRuns: 60 },
+  );
+});
+
 /**
  * The quick hash folds its highest bit into two bits of the next step, whatever the key: to flip these there
  * leaves no trace of it.
@@ -49,6 +86,9 @@ test('strings that were made to collide are told apart, those from before among 
   const expected = made.map((_, entry) => entry);
   assert.deepEqual(numbers(), expected);
   assert.deepEqual(numbers(), expected);
+  const ours = new ByteIndex();
+  assert.deepEqual([...ours.addAll(index.entries(), Int32Array.from(expected))], expected);
+  assert.deepEqual([...ours.addAll(index.entries(), Int32Array.from(expected))], expected);
 });
 
 test('entries have so many bytes at most, and those that are there are found beyond', () => {
