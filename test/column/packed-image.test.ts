@@ -6,7 +6,7 @@ import { arrayBytes } from '../../engine/column/garbage.ts';
 import { OpenSegment } from '../../engine/column/open-segment.ts';
 import { buffersOf, type PackedImage, packImage } from '../../engine/column/packed-image.ts';
 import { sealSegment } from '../../engine/column/seal.ts';
-import { HEADER_SIZE } from '../../engine/column/sealed-layout.ts';
+import { HEADER_SIZE, readFooter } from '../../engine/column/sealed-layout.ts';
 import { batchOf, type TestEvent } from './batch-of.ts';
 import { edgeEvents } from './edge-events.ts';
 
@@ -68,6 +68,26 @@ test('a segment that takes more than one part fills each but the last', () => {
   assert.ok(sizes.slice(0, -1).every((size) => size === PART_SIZE_MAX));
   assert.ok(sizes.at(-1)! <= PART_SIZE_MAX);
   assert.deepEqual(unpacked(packed), Buffer.from(buffer));
+});
+
+test('columns of a large segment are in short blocks, unless these take much more on disk', () => {
+  const events = Array.from({ length: 20_000 }, (_, row) => ({
+    timestampUs: row,
+    metadata: {
+      text: noise(240, String(row)),
+      // Each number comes again after 1009 rows, which short blocks do not have.
+      repeating: (row * 7919) % 1009,
+      ascending: row >> 4,
+    },
+  }));
+  const buffer = sealed(events);
+  const packed = packImage(buffer);
+  assert.deepEqual(unpacked(packed), Buffer.from(buffer));
+  const [repeating, ascending] = readFooter(buffer)
+    .leaves.map(({ numbers }) => numbers?.slice)
+    .filter((slice) => slice != null);
+  const sizeAt = (offset: number) => packed.blocks.find((block) => block.offset === offset)!.size;
+  assert.deepEqual([sizeAt(repeating![0]), sizeAt(ascending![0])], [8 * 1024, 2 * 1024]);
 });
 
 test('all buffers of a packed image go to another thread, and no byte that is not its', () => {
