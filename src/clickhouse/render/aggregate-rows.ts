@@ -1,6 +1,13 @@
 import type { SqlType } from '../../../engine/columns.ts';
 import type { Aggregate, AggregateCall } from '../../../engine/index.ts';
-import { aggregateSql, kindsOf, type Reduce, takesFirsts } from './aggregate-sql.ts';
+import {
+  aggregateSql,
+  countRows,
+  kindsOf,
+  type Reduce,
+  takesFirsts,
+  withConditions,
+} from './aggregate-sql.ts';
 import { deferredSql } from './deferred-sql.ts';
 import type { ColumnSql } from './expression-sql.ts';
 import { refuse } from './refusal.ts';
@@ -98,6 +105,7 @@ function groupAnswer(of: GroupCall, stages: Stages): Pick<ColumnSql, 'sql' | 'an
     });
     return { sql: reduced.add(`groupArray(${row})`), answer };
   }
+  if (isCountOfRows(of)) return { sql: countRows(reducing(reduced, {})) };
   const inputs = call.arguments.map((argument) => computed.addValues(argument));
   const firsts = { call, partition, order: position === undefined ? [] : order };
   const isFirst = takesFirsts(call) ? prepared.add(firstOfValue(inputs[0]!, firsts)) : undefined;
@@ -115,6 +123,18 @@ function groupAnswer(of: GroupCall, stages: Stages): Pick<ColumnSql, 'sql' | 'an
   return { sql };
 }
 
+/** COUNT of a column without NULLs, which need not be read. */
+function isCountOfRows({ call, below }: GroupCall): boolean {
+  const {
+    name,
+    arguments: [value],
+    distinct,
+    having,
+  } = call;
+  const column = value?.op === 'column' ? below.columns.get(value.id) : undefined;
+  return name === 'count' && !distinct && having === undefined && column?.isKnown === true;
+}
+
 /** Functions of ClickHouse as columns; `over` is the window of each. */
 export function reducing(
   columns: SqlColumns,
@@ -123,7 +143,8 @@ export function reducing(
   return (name, inputs, own) => {
     const conditions = [condition, own].filter((each) => each !== undefined);
     if (conditions.length === 0) return columns.add(`${name}(${inputs.join(', ')})${over}`);
-    return columns.add(`${name}If(${[...inputs, conditions.join(' AND ')].join(', ')})${over}`);
+    const all = [...inputs, conditions.join(' AND ')].join(', ');
+    return columns.add(`${withConditions(name)}(${all})${over}`);
   };
 }
 

@@ -1,9 +1,10 @@
-import { arrayOf, QUANTILES_MAX, type SqlType, typeName } from '../../../engine/columns.ts';
-import type { AggregateCall, Expression } from '../../../engine/index.ts';
+import { arrayOf, type SqlType, typeName } from '../../../engine/columns.ts';
+import type { AggregateCall } from '../../../engine/index.ts';
 import { momentsSql } from './moments-sql.ts';
-import { exactKeys, numberOfFloat, numberOfInteger } from './number-sql.ts';
+import { numberOfFloat, numberOfInteger } from './number-sql.ts';
+import { quantilesSql } from './quantiles-sql.ts';
 import { refuse } from './refusal.ts';
-import { groupKeyOf, RANKS, sortKeysOf } from './sort-sql.ts';
+import { groupKeyOf, sortKeysOf } from './sort-sql.ts';
 import { isNull, nullOf, storedType } from './sql-type.ts';
 import type { StatementParts } from './statement-parts.ts';
 import { topValuesSql } from './top-values-sql.ts';
@@ -13,6 +14,11 @@ import { topValuesSql } from './top-values-sql.ts';
  * gives the name of its column. A condition is 1 or 0.
  */
 export type Reduce = (name: string, inputs: readonly string[], condition?: string) => string;
+
+/** The function that takes a condition as its last argument. The parameters of a function are part of its name. */
+export function withConditions(name: string): string {
+  return name.replace(/^\w+/, '$&If');
+}
 
 /** A call whose arguments are columns below. */
 export type AggregateSqlCall = {
@@ -43,7 +49,7 @@ const AGGREGATES: ReadonlyMap<string, AggregateSql> = new Map(
     logical_or: truths('max'),
     sum,
     avg: average,
-    approx_quantiles: quantiles,
+    approx_quantiles: quantilesSql,
     approx_count_distinct: (call) => countDistinct(call),
     bit_and: bits('groupBitAnd'),
     bit_or: bits('groupBitOr'),
@@ -103,11 +109,12 @@ function isThere(value: string, type: SqlType): string {
 function count(of: AggregateSqlCall): string {
   const [value] = of.arguments;
   if (value !== undefined && of.call.distinct) return countDistinct(of);
-  const counted =
-    value === undefined
-      ? of.reduce('count', [])
-      : of.reduce('count', [], isThere(value, typeOf(of)));
-  return `toInt64(${counted})`;
+  if (value === undefined) return countRows(of.reduce);
+  return `toInt64(${of.reduce('count', [], isThere(value, typeOf(of)))})`;
+}
+
+export function countRows(reduce: Reduce): string {
+  return `toInt64(${reduce('count', [])})`;
 }
 
 function countDistinct(of: AggregateSqlCall): string {
@@ -143,10 +150,8 @@ function extreme(byKey: ByKey, plain: 'min' | 'max'): AggregateSql {
         const nanCount = of.reduce('count', [], `ifNull(isNaN(${value}), 0)`);
         return `if(${nanCount} > 0, nan, ${of.reduce(plain, [groupKeyOf(value, type)])})`;
       }
-      case 'NUMBER': {
-        const keys = `tuple(${exactKeys(value).join(', ')})`;
-        return of.reduce(byKey, [value, keys], isThere(value, type));
-      }
+      case 'NUMBER':
+        return extremeOfHalves(plain, of);
       case 'DYNAMIC':
         return extremeOfKinds(byKey, of);
       case 'ARRAY':
@@ -157,6 +162,18 @@ function extreme(byKey: ByKey, plain: 'min' | 'max'): AggregateSql {
         return of.reduce(plain, [value]);
     }
   };
+}
+
+/** Of NUMBERs that of the whole ones or that of the fractions. ClickHouse compares the two by their exact values. */
+function extremeOfHalves(
+  plain: 'min' | 'max',
+  { arguments: [value], reduce, type }: AggregateSqlCall,
+): string {
+  const [whole, fraction] = [1, 2].map((half) => reduce(plain, [`${value}.${half}`]));
+  const nanCount = reduce('count', [], `ifNull(isNaN(${value}.2), 0)`);
+  const isWhole = `${nanCount} = 0 AND ifNull(${whole} ${plain === 'min' ? '<=' : '>='} ${fraction}, isNull(${fraction}))`;
+  const half = `multiIf(${isWhole}, tuple(${whole}, NULL), ${nanCount} = 0, tuple(NULL, ${fraction}), tuple(NULL, nan))`;
+  return `CAST(${half}, '${storedType(type)}')`;
 }
 
 /** Of the numbers of a group; if there are none, of its texts, and else of its booleans. */
@@ -273,39 +290,6 @@ function average({ arguments: [value], types, reduce }: AggregateSqlCall): strin
   }
 }
 
-/**
- * The values of ranks max(⌈i·N/n⌉, 1) among the N values, as the embedded engine picks them while it counts them exactly.
- * Here they always are.
- */
-function quantiles(of: AggregateSqlCall): string {
-  const type = typeOf(of);
-  const value = of.arguments[0]!;
-  const partCount = quantileCount(of.call.constants[0]);
-  const offsets = of.call.elements ?? Array.from({ length: partCount + 1 }, (_, offset) => offset);
-  const keys = sortKeysOf(value, type);
-  const entry = `tuple(${[...keys, value].join(', ')})`;
-  const { parts } = of;
-  const all = `arraySort(${of.reduce('groupArray', [entry], isThere(value, type))})`;
-  const sorted = type.kind === 'DYNAMIC' ? ofFirstKind(all, parts) : all;
-  return parts.once(sorted, (list) => {
-    const offset = parts.variable();
-    const rank = `greatest(1, intDiv(${offset} * length(${list}) + ${partCount - 1}, ${partCount}))`;
-    const picked = `arrayMap(${offset} -> ${list}[${rank}].${keys.length + 1}, CAST([${offsets.join(', ')}], 'Array(UInt64)'))`;
-    const stored = storedType(arrayOf(type));
-    return `if(empty(${list}), CAST([], '${stored}'), CAST([${picked}], '${stored}'))`;
-  });
-}
-
-/** Of entries that begin with the rank of their kind those of numbers; if there are none, of texts, and else of booleans. */
-function ofFirstKind(entries: string, parts: StatementParts): string {
-  const { truth, number, text } = RANKS;
-  return parts.once(entries, (list) => {
-    const ranks = `arrayMap(${list}e -> ${list}e.1, ${list})`;
-    const kind = `multiIf(has(${ranks}, ${number}), ${number}, has(${ranks}, ${text}), ${text}, ${truth})`;
-    return parts.once(kind, (rank) => `arrayFilter(${list}e -> ${list}e.1 = ${rank}, ${list})`);
-  });
-}
-
 function infiniteCount(value: string, reduce: Reduce): string {
   return reduce('count', [], `ifNull(NOT isFinite(${value}), 0)`);
 }
@@ -324,15 +308,6 @@ function floatAverage(value: string, reduce: Reduce): string {
   const low = reduce('sumKahan', [`${value} * pow(2, -64)`]);
   const scaled = `${low} / ${counted} * pow(2, 64)`;
   return `multiIf(${counted} = 0, NULL, ${isBeyond}, ${scaled}, ${total} / ${counted})`;
-}
-
-function quantileCount(constant: Expression | undefined): number {
-  const value = constant?.op === 'literal' ? constant.value : undefined;
-  if (typeof value === 'number' && value >= 1 && value <= QUANTILES_MAX) return value;
-  return refuse(
-    `APPROX_QUANTILES with this number of quantiles; from 1 to ${QUANTILES_MAX}`,
-    undefined,
-  );
 }
 
 /** The values of a group in their order, as an Array of ClickHouse. */

@@ -18,6 +18,8 @@ export type ColumnSql = {
   readonly sql: string;
   /** The order of arrival has a type of its own: it can be passed on and sorted by, and nothing else. */
   readonly isArrival?: true;
+  /** It holds no NULL. */
+  readonly isKnown?: true;
   /** Of an aggregate whose errors count only where it is read: its value, given the column. */
   readonly answer?: (sql: string) => string;
 };

@@ -4,7 +4,9 @@ import {
   columnsOf,
   conjunctsOf,
   type Expression,
+  inputsOf,
   type Join,
+  type LogicalPlan,
   someNode,
 } from '../../../engine/index.ts';
 import type { RenderContext } from './aggregate-rows.ts';
@@ -23,26 +25,43 @@ type Sides = {
 
 /** Pairs of rows of two relations. */
 export function joinRows(
-  { kind, on }: Join,
+  join: Join,
   left: RelationSql,
   right: RelationSql,
   context: RenderContext,
 ): RelationSql {
+  const { kind, on } = join;
   if (on === undefined) return crossJoin(left, right);
-  if (kind === 'left') return outerJoin({ kind, on, left, right }, context);
+  if (kind === 'left') return outerJoin({ kind, on, left, right: withNulls(right) }, context);
   if (kind === 'full') {
-    return outerJoin({ kind, on, left: marked(left, context.parts), right }, context);
+    const first = withNulls(marked(left, context.parts));
+    return outerJoin({ kind, on, left: first, right: withNulls(right) }, context);
   }
   const { equalities, rest } = splitCondition(on, idsOf(left), idsOf(right));
   const joined =
     equalities.length === 0
       ? crossJoin(left, right)
-      : joinByKeys('INNER JOIN', { left, right, equalities }, context);
+      : innerJoin(join, { left, right, equalities }, context);
   const asked = withAnswers(joined, rest, context);
   const conditions = rest.map((term) =>
     new ExpressionSql(asked, context.parts, context.plans).of(term),
   );
   return conditions.length === 0 ? asked : { ...asked, sql: filtered(asked.sql, conditions) };
+}
+
+/** ClickHouse keeps the right side in memory: that is the one without events, if any. */
+function innerJoin(join: Join, sides: Sides, context: RenderContext): RelationSql {
+  if (holdsEvents(join.left) || !holdsEvents(join.right)) {
+    return joinByKeys('INNER JOIN', sides, context);
+  }
+  const { left, right } = sides;
+  const equalities = sides.equalities.map((pair) => ({ left: pair.right, right: pair.left }));
+  const swapped = joinByKeys('INNER JOIN', { left: right, right: left, equalities }, context);
+  return { ...swapped, order: [...left.order, ...right.order] };
+}
+
+function holdsEvents(plan: LogicalPlan): boolean {
+  return plan.op === 'scan' || inputsOf(plan).some(holdsEvents);
 }
 
 /** The left side of a FULL JOIN: rows of the right side alone, beside the default 0, come after all others. */
@@ -53,6 +72,12 @@ function marked(left: RelationSql, parts: StatementParts): RelationSql {
     sql: `SELECT *, materialize(1) AS ${mark} FROM (${left.sql})`,
     order: [{ sql: mark, descending: true, nullsFirst: false }, ...left.order],
   };
+}
+
+/** A side of which there may be no row. */
+function withNulls(side: RelationSql): RelationSql {
+  const columns = Array.from(side.columns, ([id, { isKnown, ...column }]) => [id, column] as const);
+  return { ...side, columns: new Map(columns) };
 }
 
 /** Conditions that may raise an error stay in their order: taken apart, ClickHouse may test them in another. */

@@ -1,4 +1,4 @@
-import type { Reduce } from './aggregate-sql.ts';
+import { type Reduce, withConditions } from './aggregate-sql.ts';
 
 /** Names of columns or variables that a function is given. */
 const NAME = /\bx\d+\b/g;
@@ -21,7 +21,7 @@ export function reduceLists({ listOf, anyList }: ValueLists): Reduce {
   return (name, inputs, condition) => {
     const all = condition === undefined ? inputs : [...inputs, condition];
     if (all.length === 0) return `toUInt64(length(${anyList}))`;
-    const called = condition === undefined ? name : `${name}If`;
+    const called = condition === undefined ? name : withConditions(name);
     return `arrayReduce('${called}', ${all.map(mapped).join(', ')})`;
   };
 }

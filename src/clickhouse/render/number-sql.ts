@@ -53,29 +53,17 @@ export function compareNumbers(
     parts.once(right.sql, (rightName) => {
       const lefts = formsOf({ ...left, sql: leftName });
       const rights = formsOf({ ...right, sql: rightName });
-      const branches = lefts.flatMap((one) =>
-        rights.map((other) => {
-          const known = [one, other]
-            .filter((form) => form.isKnown)
-            .map(({ sql }) => `isNotNull(${sql})`);
-          return `${known.join(' AND ') || '1'}, ${one.sql} ${operator} ${other.sql}`;
-        }),
-      );
-      return `multiIf(${branches.join(', ')}, NULL)`;
+      // A pair of which one is NULL has no answer, and leaves it to the next pair.
+      return lefts
+        .flatMap((one) => rights.map((other) => `${one} ${operator} ${other}`))
+        .reduceRight((later, pair) => `ifNull(${pair}, ${later})`);
     }),
   );
 }
 
-/** Of a NUMBER its two halves, of which only one that is no NULL counts. */
-function formsOf({
-  sql,
-  type,
-}: Operand): readonly { readonly sql: string; readonly isKnown: boolean }[] {
-  if (type.kind !== 'NUMBER') return [{ sql, isKnown: false }];
-  return [
-    { sql: `${sql}.1`, isKnown: true },
-    { sql: `${sql}.2`, isKnown: true },
-  ];
+/** Of a NUMBER its two halves, of which one at most is no NULL. */
+function formsOf({ sql, type }: Operand): readonly string[] {
+  return type.kind === 'NUMBER' ? [`${sql}.1`, `${sql}.2`] : [sql];
 }
 
 /**

@@ -29,7 +29,7 @@ import {
   select,
 } from './relation-sql.ts';
 import { orderText, sortKeysOf } from './sort-sql.ts';
-import { asColumn, integer, literal, nullOf } from './sql-type.ts';
+import { asColumn, constants, integer } from './sql-type.ts';
 import { type StatementParts, withinExpression } from './statement-parts.ts';
 import { findTopTimes, readsColumns, type TopTimes } from './top-times.ts';
 import { windowRows } from './window-rows.ts';
@@ -160,7 +160,7 @@ export class PlanSql implements Plans {
       columns: new Map(
         columns.map(({ column, field }) => [
           column.id,
-          field === 'arrival' ? { sql: nameOf(column), isArrival: true } : { sql: nameOf(column) },
+          { sql: nameOf(column), ...SCANNED_FACTS[field] },
         ]),
       ),
       order: [],
@@ -201,19 +201,14 @@ export class PlanSql implements Plans {
   #rows({ columns, rows }: Of<'rows'>): RelationSql {
     if (rows.length > ROWS_MAX) return refuse(`a list of ${rows.length} constant rows`, undefined);
     const order = this.#parts.variable();
-    const selects = rows.map((row, position) => {
-      const items = columns.map((column, index) => {
-        const value = literal(row[index] ?? null, column.type, { parts: this.#parts });
-        return `${asColumn(value, column.type)} AS ${nameOf(column)}`;
-      });
-      return `SELECT ${[...items, `${position} AS ${order}`].join(', ')}`;
+    const lists = columns.map((column, index) => {
+      const values = rows.map((row) => row[index] ?? null);
+      return `${constants(values, column.type, this.#parts)} AS ${nameOf(column)}`;
     });
-    if (selects.length === 0) {
-      const items = columns.map((column) => `${nullOf(column.type)} AS ${nameOf(column)}`);
-      selects.push(`SELECT ${[...items, `0 AS ${order}`].join(', ')} WHERE 0`);
-    }
+    const joined = [...lists, `range(${rows.length}) AS ${order}`];
+    const names = [...columns.map(nameOf), order];
     return {
-      sql: selects.join(' UNION ALL '),
+      sql: `SELECT ${names.join(', ')} FROM (SELECT 1 AS one) ARRAY JOIN ${joined.join(', ')}`,
       columns: named(columns),
       order: [ascending(order)],
     };
@@ -512,6 +507,12 @@ const SCANNED: Readonly<Record<Exclude<ScanField, 'root'>, string>> = {
   event_message: 'event_message',
   project: 'named_project',
   arrival: ARRIVAL,
+};
+
+const SCANNED_FACTS: Readonly<Partial<Record<ScanField, Partial<ColumnSql>>>> = {
+  arrival: { isArrival: true },
+  id: { isKnown: true },
+  timestamp: { isKnown: true },
 };
 
 /** The offsets of the elements of an Array. */

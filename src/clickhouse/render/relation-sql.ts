@@ -72,7 +72,8 @@ export class ComputedColumns extends SqlColumns {
 
   /** Adds the values of an expression, and gives the name. */
   addValues(expression: Expression): string {
-    return this.add(asColumn(this.#expressions.of(expression), expression.type));
+    const sql = this.#expressions.of(expression);
+    return this.add(expression.op === 'column' ? sql : asColumn(sql, expression.type));
   }
 
   /** Adds what ClickHouse sorts by for a key of the plan. */

@@ -52,6 +52,14 @@ function element({
     const type: SqlType = elementTypeOf(call.types[0]!);
     return parts.once(listOf(call, 0), (list) =>
       parts.once(positionOf(call.arguments[1]!, base), (position) => {
+        const constant = CONSTANT.exec(position)?.[1];
+        if (constant !== undefined && constant !== '0') {
+          // Beyond the end of an Array, and of none, there is the default, which is NULL.
+          const value = `${list}[1][${constant}]`;
+          if (isSafe) return value;
+          const isBad = `notEmpty(${list}) AND length(${list}[1]) < ${constant}`;
+          return checked({ ...call, type }, value, isBad, 'array index out of bounds');
+        }
         const isThere = `${position} BETWEEN 1 AND length(${list}[1])`;
         const found = `${list}[1][if(ifNull(${isThere}, 0), assumeNotNull(${position}), 0)]`;
         const isMissing = `empty(${list}) OR isNull(${position})`;
@@ -66,9 +74,11 @@ function element({
   };
 }
 
+const CONSTANT = /^toInt64\((\d{1,15})\)$/;
+
 /** A place from 1 on. ClickHouse takes long to analyse what binds a variable, and a constant needs none. */
 function positionOf(index: string, base: 0 | 1): string {
-  const constant = /^toInt64\((\d{1,15})\)$/.exec(index)?.[1];
+  const constant = CONSTANT.exec(index)?.[1];
   if (constant === undefined) return `${index} + ${1 - base}`;
   return `toInt64(${Number(constant) + 1 - base})`;
 }

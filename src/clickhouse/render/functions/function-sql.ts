@@ -55,14 +55,20 @@ export function strict(call: CallSql, body: (...values: readonly string[]) => st
   const bind = (names: readonly string[]): string => {
     const next = call.arguments[names.length];
     if (next !== undefined) return parts.once(next, (name) => bind([...names, name]));
-    const isMissing = names.map((name, index) => isNull(name, types[index]!)).join(' OR ');
+    const isMissing = names
+      .flatMap((name, index) => (KNOWN.test(name) ? [] : [isNull(name, types[index]!)]))
+      .join(' OR ');
     const value = body(...names.map((name, index) => presentValue(name, types[index]!)));
     return isMissing === '' ? value : `if(${isMissing}, ${nullOf(type)}, ${value})`;
   };
   return bind([]);
 }
 
+/** Constants that are no NULLs. */
+const KNOWN = /^(?:\{\w+:String\}|toInt64\(-?\d+\))$/;
+
 function presentValue(name: string, type: SqlType): string {
+  if (KNOWN.test(name)) return name;
   if (isScalar(type)) return `assumeNotNull(${name})`;
   return type.kind === 'NUMBER' ? name : `${name}[1]`;
 }

@@ -17,9 +17,11 @@ import { bytesOfLatin1, latin1 } from './latin-1-sql.ts';
 
 /** RE2 patterns that are constants. ClickHouse uses RE2 itself, with `.` for line breaks, too, unless a flag says otherwise. */
 export const regexSql: Readonly<Record<string, FunctionSql>> = {
-  regexp_contains: withPattern((call, pattern) =>
-    strict(call, (text) => `match(${text}, ${bound(call, `(?-s)${pattern.source}`)})`),
-  ),
+  regexp_contains: withPattern((call, { source }) => {
+    // ClickHouse finds the texts that a pattern needs only where it begins without a flag.
+    const pattern = source.includes('.') ? `(?-s)${source}` : source;
+    return `match(${call.arguments[0]}, ${bound(call, pattern)})`;
+  }),
   regexp_extract: withPattern(extract, { groupsMax: 1 }),
   regexp_substr: withPattern(extract, { groupsMax: 1 }),
   regexp_extract_all: withPattern(extractAll, { groupsMax: 1 }),

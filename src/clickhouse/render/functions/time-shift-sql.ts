@@ -47,7 +47,11 @@ function truncate(call: CallSql): string {
     );
   }
   return inZone(call, 2, (zone, us) => {
-    if (zone.isUtc) return orError(call, truncatedUs(us!, part, call));
+    if (zone.isUtc) {
+      const start = truncatedUs(us!, part, call);
+      // The years begin with a day.
+      return LENGTHS_US.has(part) ? start : orError(call, start);
+    }
     return parts.once(orError(call, localUs(us!, zone, call)), (local) => {
       const start = truncatedUs(local, part, call);
       // A part shorter than a day begins where clocks show it, whatever their offset then.
