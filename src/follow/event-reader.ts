@@ -58,8 +58,9 @@ export class EventReader {
   readonly #queries: Queries = new Map();
   /** Of searches, which nobody else may make: they are kept as long as their stream. */
   readonly #ofSearches = new WeakMap<FollowedEvents, Queries>();
-  /** Pages that are being read. */
+  /** Pages, and starts of followers, that are being read. */
   readonly #pages = new SharedRuns<ReadPage>();
+  readonly #starts = new SharedRuns<number>();
 
   constructor(parts: {
     readonly engine: Pick<QueryEngine, 'run'>;
@@ -80,18 +81,9 @@ export class EventReader {
    * @throws ServiceError if a query fails, and `query_cancelled` soon after `cancelled`.
    */
   read(events: FollowedEvents, after: number, cancelled: AbortSignal): Promise<ReadPage> {
-    const { source, project, sinceUs, conditions, reach, tenant } = events;
-    const which = [source.name, project ?? null, sinceUs ?? null, conditions ?? []];
-    const wanted = [...which, reachText(reach), after, tenant];
-    const key = JSON.stringify(wanted);
-    const page =
-      this.#pages.find(key) ??
-      this.#pages.begin(key, (signal) => {
-        const answer = this.#read(events, { after, rowsMax: this.#pageRows, signal });
-        const end = (): void => {};
-        return { answer, ended: answer.then(end, end) };
-      });
-    return page.wait(cancelled);
+    return shareRun(this.#pages, [...ofEvents(events), after], cancelled, (signal) =>
+      this.#read(events, { after, rowsMax: this.#pageRows, signal }),
+    );
   }
 
   /**
@@ -102,9 +94,22 @@ export class EventReader {
   async lastStart(events: FollowedEvents, count: number, cancelled: AbortSignal): Promise<number> {
     const end = this.#events.lastNumber(events.source.name);
     if (count === 0) return end;
+    return shareRun(this.#starts, [...ofEvents(events), end, count], cancelled, (signal) =>
+      this.#findLastStart(events, { count, end, signal }),
+    );
+  }
+
+  async #findLastStart(
+    events: FollowedEvents,
+    {
+      count,
+      end,
+      signal,
+    }: { readonly count: number; readonly end: number; readonly signal: AbortSignal },
+  ): Promise<number> {
     for (let parts = seesAll(events) ? 1 : LAST_PARTS; ; parts *= LAST_PARTS_GROWTH) {
       const after = Math.max(0, end - count * parts);
-      const page = { after, end, rowsMax: count, signal: cancelled };
+      const page = { after, end, rowsMax: count, signal };
       const answer = await this.#run(events, page, 'newest first');
       const oldest = lastArrival(answer.json);
       answer.release();
@@ -175,6 +180,31 @@ export class EventReader {
     this.#ofSearches.set(events, queries);
     return queries;
   }
+}
+
+/** Waits for a run that followers with the same `wanted` share; begins it where there is none. */
+function shareRun<Answer>(
+  runs: SharedRuns<Answer>,
+  wanted: readonly unknown[],
+  cancelled: AbortSignal,
+  read: (signal: AbortSignal) => Promise<Answer>,
+): Promise<Answer> {
+  const key = JSON.stringify(wanted);
+  const end = (): void => {};
+  const run =
+    runs.find(key) ??
+    runs.begin(key, (signal) => {
+      const answer = read(signal);
+      return { answer, ended: answer.then(end, end) };
+    });
+  return run.wait(cancelled);
+}
+
+/** What followers must have in common to share a run. */
+function ofEvents(events: FollowedEvents): readonly unknown[] {
+  const { source, project, sinceUs, conditions, reach, tenant } = events;
+  const which = [source.name, project ?? null, sinceUs ?? null, conditions ?? []];
+  return [...which, reachText(reach), tenant];
 }
 
 /** Prepared queries by their texts. */

@@ -25,6 +25,9 @@ export type FollowStart =
   /** After the event with this number; `undefined` if the id is unknown. `id` is its text. */
   | { readonly kind: 'after'; readonly number: number | undefined; readonly id: string };
 
+/** Writes a page of events; resolves when the connection takes more, is closed, or `ending` aborts. */
+export type WritePage = (bytes: Buffer, ending: AbortSignal) => Promise<void>;
+
 /** Why a stream ends without a failure. */
 type Ending =
   /** The caller has disconnected. */
@@ -124,6 +127,7 @@ export class Followers {
     response: ServerResponse,
     events: FollowedEvents,
     start: FollowStart,
+    writePage: WritePage,
   ): Promise<void> {
     if (this.#isClosing) throw stopping();
     const ending = this.#takePlace(events.tenant);
@@ -141,7 +145,7 @@ export class Followers {
       // Tells proxies not to buffer the answer.
       response.setHeader('X-Accel-Buffering', 'no');
       response.write(`retry: ${FOLLOWER_RETRY_MS}\n${notice}${this.#idLine(events, after)}\n`);
-      await this.#send(response, { events, after, ending });
+      await this.#send(response, { events, after, ending, writePage });
     } catch (error) {
       if (signal.reason === 'displaced') throw this.#displaced();
       if (signal.reason === 'closing') throw stopping();
@@ -228,9 +232,10 @@ export class Followers {
       readonly events: FollowedEvents;
       readonly after: number;
       readonly ending: AbortController;
+      readonly writePage: WritePage;
     },
   ): Promise<void> {
-    const { events, after, ending } = following;
+    const { events, after, ending, writePage } = following;
     const { signal } = ending;
     const stream: Stream = { after, isHeartbeatDue: false, wake: undefined };
     const timer = setTimeout(
@@ -246,7 +251,9 @@ export class Followers {
     const isOver = (): boolean => signal.aborted || events.mayGoOn?.() === false;
     let failure: ServiceError | undefined;
     try {
-      while (!isOver()) await this.#sendNext(response, { events, stream, signal, isOver });
+      while (!isOver()) {
+        await this.#sendNext(response, { events, stream, signal, isOver, writePage });
+      }
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
       // The follower reconnects, and gets a status if the failure persists.
@@ -273,13 +280,14 @@ export class Followers {
       readonly stream: Stream;
       readonly signal: AbortSignal;
       readonly isOver: () => boolean;
+      readonly writePage: WritePage;
     },
   ): Promise<void> {
-    const { events, stream, signal, isOver } = following;
+    const { events, stream, signal, isOver, writePage } = following;
     const { name } = events.source;
     if (stream.isHeartbeatDue) {
       stream.isHeartbeatDue = false;
-      await this.#write(response, `:\n${this.#idLine(events, stream.after)}\n`, signal);
+      response.write(`:\n${this.#idLine(events, stream.after)}\n`);
       return;
     }
     if (this.#events.lastNumber(name) <= stream.after) {
@@ -288,7 +296,7 @@ export class Followers {
     }
     const page = await this.#reader.read(events, stream.after, signal);
     if (isOver()) return;
-    if (page.eventCount > 0 && !(await this.#writePage(response, page.bytes, signal))) {
+    if (page.eventCount > 0 && !(await this.#writeHeld(page.bytes, signal, writePage))) {
       // The page is dropped and read again later: a waiting follower holds no memory.
       await this.#waitForRoom(stream, signal);
       return;
@@ -297,12 +305,12 @@ export class Followers {
   }
 
   /** Writes a page if there is room for it. A page of any length fits if it is the only one. */
-  async #writePage(response: ServerResponse, bytes: Buffer, signal: AbortSignal): Promise<boolean> {
+  async #writeHeld(bytes: Buffer, signal: AbortSignal, writePage: WritePage): Promise<boolean> {
     const isRoom = this.#heldBytes + bytes.length <= this.#heldBytesMax;
     if (!isRoom && this.#heldBytes > 0) return false;
     this.#heldBytes += bytes.length;
     try {
-      await this.#write(response, bytes, signal);
+      await writePage(bytes, signal);
     } finally {
       this.#heldBytes -= bytes.length;
       const [next] = this.#waitingForRoom;
@@ -322,28 +330,6 @@ export class Followers {
       stream.wake = wake;
       this.#waitingForRoom.add(wake);
       if (signal.aborted) wake();
-    });
-  }
-
-  /**
-   * Writes, and waits until the bytes are on their way or the stream must end. The server cuts off a caller that reads
-   * too slowly.
-   */
-  async #write(
-    response: ServerResponse,
-    bytes: Buffer | string,
-    signal: AbortSignal,
-  ): Promise<void> {
-    if (response.write(bytes)) return;
-    await new Promise<void>((resolve) => {
-      const done = (): void => {
-        response.off('drain', done);
-        signal.removeEventListener('abort', done);
-        resolve();
-      };
-      response.on('drain', done);
-      signal.addEventListener('abort', done);
-      if (signal.aborted) done();
     });
   }
 

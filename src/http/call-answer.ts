@@ -4,10 +4,11 @@ import type { AnswerFormat } from '../call/answer-format.ts';
 import type { EndpointAnswer, RunAnswer, SharedAnswer } from '../call/endpoint-call.ts';
 import { formatEtag, isCompressible, RESULT_END, RESULT_START } from '../call/kept-answer.ts';
 import type { RowsRewriter } from '../call/rows-rewriter.ts';
+import type { AnswerWriter } from './answer-writer.ts';
 import { COMPLETE_UNTIL_HEADER, TRUNCATED_HEADER } from './header-names.ts';
 import { namesTag, preferredEncoding } from './http-caching.ts';
 import { lostDaysWarnings } from './lost-days-warning.ts';
-import { sendBytes, varyBy } from './response.ts';
+import { varyBy } from './response.ts';
 import { setWarnings } from './warnings.ts';
 
 /** Milliseconds of other work from which it is reported. */
@@ -23,6 +24,7 @@ export type CallManner = CallTimes & {
   readonly format: AnswerFormat;
   /** Called with the number of bytes before any are sent; throws if there is no room for them. */
   readonly hold: (bytes: number) => void;
+  readonly writer: AnswerWriter;
 };
 
 /** Sends the answer of a call, or only its headers if the caller has it already. */
@@ -40,7 +42,7 @@ async function sendRun(
   request: IncomingMessage,
   response: ServerResponse,
   { answer, columns, truncatedTo, digest }: RunAnswer,
-  { format, parseMs, hold }: CallManner,
+  { format, parseMs, hold, writer }: CallManner,
 ): Promise<void> {
   if (response.destroyed) {
     answer.release();
@@ -60,8 +62,8 @@ async function sendRun(
   const { json } = answer;
   if (format.rewriter === undefined) {
     // The rows are JSON already, and are sent without copying.
-    sendBytes(response, 200, format.contentType, [RESULT_START, json, RESULT_END]);
-  } else await sendPieces(request, response, format.contentType, format.rewriter(json, columns));
+    await writer.send(format.contentType, [RESULT_START, json, RESULT_END]);
+  } else await sendPieces(response, writer, format.contentType, format.rewriter(json, columns));
 }
 
 async function sendShared(
@@ -92,7 +94,7 @@ async function sendShared(
   response.setHeader('Server-Timing', sharedTiming(shared, manner));
   if (isUnchanged(request, response, form.etag)) return;
   if (form.encoding !== 'identity') response.setHeader('Content-Encoding', form.encoding);
-  sendBytes(response, 200, format.contentType, [form.bytes]);
+  await manner.writer.send(format.contentType, [form.bytes]);
 }
 
 function setTruncated(response: ServerResponse, rowCount: number | undefined): void {
@@ -107,51 +109,36 @@ function setCompleteUntil(response: ServerResponse, us: number | undefined): voi
 
 /** Sends a rewritten answer at the rate of its caller; a short one with its length. */
 async function sendPieces(
-  { method }: IncomingMessage,
   response: ServerResponse,
+  writer: AnswerWriter,
   contentType: string,
   rewriter: RowsRewriter,
 ): Promise<void> {
   const first = rewriter.next() ?? new Uint8Array(0);
   const piece = rewriter.next();
   if (piece === undefined) {
-    sendBytes(response, 200, contentType, [first]);
+    await writer.send(contentType, [first]);
     return;
   }
   response.setHeader('Content-Type', contentType);
-  if (method === 'HEAD') {
-    response.end();
-    return;
+  if (response.req.method !== 'HEAD') {
+    await writer.write(first);
+    await writer.write(piece);
+    await writePieces(response, writer, rewriter);
   }
-  response.write(first);
-  await writePiece(response, piece);
-  await writePieces(response, rewriter);
   response.end();
 }
 
 /** Writes the pieces that are left, at the rate of the caller, until the connection is closed. */
-export async function writePieces(response: ServerResponse, rewriter: RowsRewriter): Promise<void> {
+export async function writePieces(
+  response: ServerResponse,
+  writer: AnswerWriter,
+  rewriter: RowsRewriter,
+): Promise<void> {
   for (let piece = rewriter.next(); piece !== undefined && !response.destroyed; ) {
-    await writePiece(response, piece);
+    await writer.write(piece);
     piece = rewriter.next();
   }
-}
-
-async function writePiece(response: ServerResponse, piece: Uint8Array): Promise<void> {
-  if (response.write(piece)) await new Promise(setImmediate);
-  else await roomToWrite(response);
-}
-
-/** Resolves when more may be written, or the connection is closed. */
-export function roomToWrite(response: ServerResponse): Promise<void> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      response.off('drain', done).off('close', done);
-      resolve();
-    };
-    response.on('drain', done).on('close', done);
-    if (response.destroyed) done();
-  });
 }
 
 /** Sets the tag, and answers 304 if the caller has that version. */

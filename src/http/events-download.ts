@@ -11,6 +11,7 @@ import { ServiceError } from '../errors.ts';
 import { walkEvents } from '../explore/event-walk.ts';
 import type { ExploreRequest } from '../explore/explore-request.ts';
 import { LIST_COLUMNS } from '../explore/explore-sql.ts';
+import { AnswerWriter } from './answer-writer.ts';
 import { writePieces } from './call-answer.ts';
 import { createTools } from './explore-route.ts';
 import { lostDaysWarnings } from './lost-days-warning.ts';
@@ -36,11 +37,13 @@ export async function sendEvents(
   { run, grant, format, explored, source }: EventsDownload,
   parts: RouteOptions,
 ): Promise<void> {
-  const { answers, tokens } = parts;
+  const { answers, tokens, turns } = parts;
+  const tenant = toTenant(grant);
+  const writer = new AnswerWriter(response, { turns, tenant });
   const signal = goneSignal(response, run.cancelled);
   let releasePage = (): void => {};
   const hold = (bytes: number): void => {
-    releasePage = answers.take(bytes, toTenant(grant));
+    releasePage = answers.take(bytes, tenant);
   };
   const { progress } = run;
   const tools = createTools({ ...parts, grant, signal, hold, progress });
@@ -58,7 +61,7 @@ export async function sendEvents(
         response.flushHeaders();
         run.notePages({ rowCount: 0, share: 0 });
       }
-      await writePieces(response, rewrite(json, format, isFirst));
+      await writePieces(response, writer, rewrite(json, format, isFirst));
       run.notePages({ rowCount, share });
       releasePage();
       releasePage = () => {};

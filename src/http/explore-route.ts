@@ -12,7 +12,7 @@ import { toKnownField } from '../explore/field-path.ts';
 import { EXPLORE_BODY_BYTES_MAX, QUERY_MS_MAX } from '../limits.ts';
 import { EXPLORE_TEXT } from '../openapi/explore-text.ts';
 import type { LogIntake } from '../store/log-intake.ts';
-import { roomToWrite } from './call-answer.ts';
+import { roomToWrite } from './answer-writer.ts';
 import { readJsonBody } from './json-body.ts';
 import { beginNamedRun, goneSignal } from './read-call.ts';
 import type { GuardedOperation, Route } from './route.ts';

@@ -20,6 +20,7 @@ import { SEARCH_LENGTH_MAX } from '../explore/search.ts';
 import type { Followers, FollowStart } from '../follow/followers.ts';
 import { FOLLOWED_LAST_MAX } from '../limits.ts';
 import type { OperationText } from '../openapi/operation-text.ts';
+import { AnswerWriter } from './answer-writer.ts';
 import { createTools, findExplored } from './explore-route.ts';
 import { oneText } from './query-string.ts';
 import { goneSignal } from './read-call.ts';
@@ -98,7 +99,7 @@ export const FOLLOW_TEXT: OperationText = {
 
 /** Follows a source. The path's parameter is its name or id. */
 export function followHandler(options: RouteOptions): GuardedOperation['handle'] {
-  const { intake, followers, tokens } = options;
+  const { intake, followers, tokens, turns } = options;
   return async (request, response, { grant, query }) => {
     const name = pathParameter(request);
     const source = intake.findSource(name);
@@ -121,8 +122,10 @@ export function followHandler(options: RouteOptions): GuardedOperation['handle']
     const mayGoOn = (): boolean => tokens.stillGrants(grant);
     const reach = toReach(grant);
     const which = { source, project, sinceUs, conditions };
-    const events = { ...which, reach, tenant: toTenant(grant), mayGoOn };
-    await followers.follow(response, events, start);
+    const tenant = toTenant(grant);
+    const events = { ...which, reach, tenant, mayGoOn };
+    const writer = new AnswerWriter(response, { turns, tenant });
+    await followers.follow(response, events, start, (bytes, ending) => writer.write(bytes, ending));
   };
 }
 

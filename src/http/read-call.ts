@@ -10,6 +10,7 @@ import { type QueryCall, type RunCall, toRunCall } from '../call/query-runner.ts
 import type { Clock } from '../clock.ts';
 import { acceptedFormat } from './accepted-format.ts';
 import type { AnswerBudget } from './answer-budget.ts';
+import { AnswerWriter } from './answer-writer.ts';
 import { sendAnswer } from './call-answer.ts';
 import { sendExplanation } from './explain-route.ts';
 import { RUN_ID_HEADER } from './header-names.ts';
@@ -136,6 +137,7 @@ async function answer(
     cacheS,
     format,
     hold: answers.holder(tenant, response),
+    writer: new AnswerWriter(response, { turns, tenant }),
     parseMs: calledMs - receivedMs,
     callMs: clock.monotonicMs() - calledMs,
   });

@@ -9,7 +9,8 @@ export class EventStream {
   readonly response: IncomingMessage;
   readonly #request: ClientRequest;
   readonly #events: StreamEvent[] = [];
-  #rest = '';
+  /** Parts of the block that has not ended. */
+  #rest: string[] = [];
   #hasEnded = false;
   /** Of the last block, with data or without. */
   lastId = '';
@@ -74,8 +75,12 @@ export class EventStream {
   }
 
   #read(text: string): void {
-    const blocks = (this.#rest + text).split('\n\n');
-    this.#rest = blocks.pop()!;
+    // A long event comes in many parts: only the new one is searched, with the character before it.
+    const joint = this.#rest.at(-1)?.slice(-1) ?? '';
+    this.#rest.push(text);
+    if (!(joint + text).includes('\n\n')) return;
+    const blocks = this.#rest.join('').split('\n\n');
+    this.#rest = [blocks.pop()!];
     for (const block of blocks) this.#readBlock(block);
   }
 

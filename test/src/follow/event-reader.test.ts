@@ -78,6 +78,17 @@ test('the search for the last events counts as the tenant’s, and ends when its
   await assert.rejects(start, { code: 'query_cancelled' });
 });
 
+test('followers of a tenant that start at the same event share the search for it', async () => {
+  const { reader, runs } = readerOf();
+  const caller = new AbortController();
+  const of = (tenant: string, count: number) =>
+    reader.lastStart(eventsOf(tenant), count, caller.signal);
+  const starts = [of('one', 3), of('one', 3), of('one', 2), of('two', 3)];
+  assert.equal(runs.length, 3);
+  caller.abort();
+  for (const start of starts) await assert.rejects(start, { code: 'query_cancelled' });
+});
+
 test('the last events are searched among no more recent ones than they may be among', async () => {
   for (const { reach, firstRowCount, starts } of [
     { reach: EVERYTHING, firstRowCount: 3, starts: [99_997] },

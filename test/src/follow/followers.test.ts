@@ -8,7 +8,14 @@ import { BUILT_IN_SOURCES } from '../../../ingest/source.ts';
 import { ServiceError } from '../../../src/errors.ts';
 import { EventIds } from '../../../src/follow/event-ids.ts';
 import type { EventReader } from '../../../src/follow/event-reader.ts';
-import { Followers, type FollowStart, type FollowTimes } from '../../../src/follow/followers.ts';
+import {
+  Followers,
+  type FollowStart,
+  type FollowTimes,
+  type WritePage,
+} from '../../../src/follow/followers.ts';
+import { AnswerWriter } from '../../../src/http/answer-writer.ts';
+import { WorkTurns } from '../../../src/http/work-turns.ts';
 import { InstanceKey } from '../../../src/instance-key.ts';
 import type { PublishedEvents } from '../../../src/store/published-events.ts';
 import { EventStream } from '../../support/event-stream.ts';
@@ -16,6 +23,8 @@ import { EventStream } from '../../support/event-stream.ts';
 const [SOURCE] = BUILT_IN_SOURCES;
 
 const IDS = new EventIds(InstanceKey.random());
+
+const TURNS = new WorkTurns(() => performance.now());
 
 /** The number of the event with this id. */
 const numberOf = (id: string): number | undefined => IDS.findNumber(SOURCE!.name, id);
@@ -31,7 +40,9 @@ class FollowersUnderTest {
     const [path = '', query] = url.split('?');
     const events = { source: SOURCE!, reach: EVERYTHING, tenant: path.slice(1) };
     const start: FollowStart = query === undefined ? { kind: 'now' } : { kind: 'last', count: 1 };
-    this.followers.follow(response, events, start).catch((error: ServiceError) => {
+    const writer = new AnswerWriter(response, { turns: TURNS, tenant: events.tenant });
+    const write: WritePage = (bytes, ending) => writer.write(bytes, ending);
+    this.followers.follow(response, events, start, write).catch((error: ServiceError) => {
       if (response.headersSent) response.destroy();
       else response.writeHead(error.status).end(error.message);
     });
