@@ -13,7 +13,7 @@ import { IngestCounts } from '../store/ingest-counts.ts';
 import { StoreIntake } from '../store/store-intake.ts';
 import { ArrivalsTrim } from './arrivals-trim.ts';
 import { ClickHouseEngine } from './clickhouse-engine.ts';
-import { connectionOf, openClient } from './client.ts';
+import { type ClickHouseConnection, connectionOf, openClient } from './client.ts';
 import { ClickHouseTable } from './event-table.ts';
 import { FieldColumns } from './fields/field-columns.ts';
 import { FollowedArrivals } from './followed-arrivals.ts';
@@ -72,21 +72,8 @@ export function openClickHouseBackend(options: {
     nowMs: clock.monotonicMs,
   });
   const { sources } = directory;
-  const columns = new FieldColumns({
-    client: openClient(connection, { silentMsMax: CHANGE_MS_MAX, requestsMax: 1, settings: {} }),
-    makeTable: () => table.make(),
-    sources,
-    onFailure: (error) => {
-      log({ level: 'error', event: 'columns_failed', error: stacks.describe(error) });
-    },
-  });
-  const trim = new ArrivalsTrim({
-    journal: table.journal,
-    retentionDays: settings.retentionDays,
-    onFailure: (error) => {
-      log({ level: 'error', event: 'trim_failed', error: stacks.describe(error) });
-    },
-  });
+  const upkeep = { connection, table, settings, sources, log, stacks };
+  const { columns, trim } = openUpkeep(upkeep);
   const engine = new ClickHouseEngine({ sources, runner, columns, nowMs: clock.monotonicMs });
   const counts = new IngestCounts();
   const intake = new StoreIntake({
@@ -119,6 +106,33 @@ export function openClickHouseBackend(options: {
       await runner.close();
     },
   };
+}
+
+/** What changes the tables while the service runs. */
+function openUpkeep(of: {
+  readonly connection: ClickHouseConnection;
+  readonly table: ClickHouseTable;
+  readonly settings: Settings;
+  readonly sources: SourceDirectory['sources'];
+  readonly log: Log;
+  readonly stacks: StackThrottle;
+}): { readonly columns: FieldColumns; readonly trim: ArrivalsTrim } {
+  const { connection, table, settings, sources, log, stacks } = of;
+  const report = (event: string) => (error: unknown) => {
+    log({ level: 'error', event, error: stacks.describe(error) });
+  };
+  const columns = new FieldColumns({
+    client: openClient(connection, { silentMsMax: CHANGE_MS_MAX, requestsMax: 1, settings: {} }),
+    makeTable: () => table.make(),
+    sources,
+    onFailure: report('columns_failed'),
+  });
+  const trim = new ArrivalsTrim({
+    journal: table.journal,
+    retentionDays: settings.retentionDays,
+    onFailure: report('trim_failed'),
+  });
+  return { columns, trim };
 }
 
 function readStats(of: {
