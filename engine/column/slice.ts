@@ -1,3 +1,5 @@
+import { crc32 } from 'node:zlib';
+
 /** Every array begins at a multiple of it: the widest element has eight bytes. */
 export const ALIGNMENT = 8;
 
@@ -36,14 +38,21 @@ export class SliceSink {
     return slice;
   }
 
-  /** Gives every array its place. The offset behind the last. */
+  /**
+   * Gives every array its place. The offset behind the last. Large arrays that are equal have one place: fields that come together
+   * are in the same rows, and some have the same values.
+   */
   place(): number {
     let end = this.#start;
     const isSmall = ({ bytes }: SinkArray): boolean => bytes.length < SMALL_SLICE_SIZE;
     const large = this.#arrays.filter((array) => !isSmall(array));
-    for (const { slice, bytes } of [...large, ...this.#arrays.filter(isSmall)]) {
-      slice[0] = end;
-      end += Math.ceil(bytes.length / ALIGNMENT) * ALIGNMENT;
+    const equals = new EqualArrays();
+    for (const array of [...large, ...this.#arrays.filter(isSmall)]) {
+      const first = isSmall(array) ? array : equals.findFirst(array);
+      if (first === array) {
+        array.slice[0] = end;
+        end += Math.ceil(array.bytes.length / ALIGNMENT) * ALIGNMENT;
+      } else array.slice[0] = first.slice[0];
     }
     return end;
   }
@@ -51,6 +60,22 @@ export class SliceSink {
   /** Writes every array to its place. */
   copyTo(buffer: SharedArrayBuffer): void {
     for (const { slice, bytes } of this.#arrays) new Uint8Array(buffer, slice[0]).set(bytes);
+  }
+}
+
+/** Finds arrays that have the same bytes. */
+class EqualArrays {
+  /** By size and checksum. */
+  readonly #arrays = new Map<string, SinkArray[]>();
+
+  /** The first of the arrays so far with the same bytes, or the array itself. */
+  findFirst(array: SinkArray): SinkArray {
+    const key = `${array.bytes.length} ${crc32(array.bytes)}`;
+    const alike = this.#arrays.get(key) ?? [];
+    const first = alike.find(({ bytes }) => Buffer.compare(bytes, array.bytes) === 0);
+    if (first !== undefined) return first;
+    this.#arrays.set(key, [...alike, array]);
+    return array;
   }
 }
 

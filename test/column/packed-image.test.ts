@@ -90,6 +90,30 @@ test('columns of a large segment are in short blocks, unless these take much mor
   assert.deepEqual([sizeAt(repeating![0]), sizeAt(ascending![0])], [8 * 1024, 2 * 1024]);
 });
 
+test('equal arrays of several columns are in a segment once if they are large', () => {
+  for (const [count, isOnce] of [
+    [20_000, true],
+    [200, false],
+  ] as const) {
+    const events = Array.from({ length: count }, (_, row) => {
+      const word = (row * 7919) % 11;
+      return {
+        timestampUs: row,
+        metadata: { one: `a${word}`, other: `b${word}`, third: `c${row % 3}` },
+      };
+    });
+    const buffer = sealed(events);
+    assert.deepEqual(unpacked(packImage(buffer)), Buffer.from(buffer));
+    const [one, other, third] = readFooter(buffer).leaves.map(({ strings }) => {
+      const codes = strings?.codes;
+      assert.ok(codes instanceof Object);
+      return codes.slice[0];
+    });
+    assert.equal(one === other, isOnce);
+    assert.notEqual(one, third);
+  }
+});
+
 test('all buffers of a packed image go to another thread, and no byte that is not its', () => {
   const packed = packImage(sealed(edgeEvents(20, 1)));
   const size = [packed.frame, ...packed.parts].reduce((sum, { length }) => sum + length, 0);
