@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { Tenant } from '../../engine/pool/fair-queue.ts';
+import type { Tenant } from '../../engine/index.ts';
 import { sendBytes } from './response.ts';
 import type { WorkTurns } from './work-turns.ts';
 
