@@ -76,6 +76,10 @@ export {
   parseTimestamp,
 } from './function/time/timestamp-text.ts';
 
+// Values that are kept, up to a size.
+
+export { SizedCache } from './column/sized-cache.ts';
+
 // Bytes of texts.
 
 export { JsonBuffer } from './column/json-buffer.ts';

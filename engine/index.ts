@@ -20,7 +20,6 @@ export type { PoolLimits } from './pool/pool-limits.ts';
 export type { Within } from './plan/binder/binding.ts';
 export { functionNames } from './plan/binder/special-forms.ts';
 export { type PreparedQuery, prepareInPieces, prepareQuery } from './plan/prepared-query.ts';
-export { SizedCache } from './plan/sized-cache.ts';
 export { parseExpression } from './sql/expression-parser.ts';
 export { parseQuery } from './sql/query-parser.ts';
 export { TokenCursor } from './sql/token-cursor.ts';

@@ -5,7 +5,7 @@ import { type Dictionary, type Vector, valueAt } from '../column/vector.ts';
 import { dynamicKey } from '../function/dynamic.ts';
 import { QueryError } from '../query-error.ts';
 import type { AggregateFunction, AggregateState } from './aggregate-function.ts';
-import { canonicalNumber, mixBits } from './number-index.ts';
+import { canonicalNumber, DOUBLE, mixBits, WORDS } from './number-index.ts';
 
 /** Hashes that are counted one by one; beyond, registers take over. */
 export const SKETCH_EXACT_MAX = 2048;
@@ -231,9 +231,6 @@ function hashOfValue(value: SqlValue): number {
   if (typeof canonical === 'number') return hashOfNumber(canonical);
   return hashOfText(dynamicKey(canonical));
 }
-
-const DOUBLE = new Float64Array(1);
-const WORDS = new Uint32Array(DOUBLE.buffer);
 
 function hashOfNumber(value: number): number {
   DOUBLE[0] = Number.isNaN(value) ? Number.NaN : value;

@@ -1,6 +1,6 @@
-import { assert } from '../assert.ts';
 import { QueryError } from '../query-error.ts';
 import { NO_FLOAT64 } from './growth.ts';
+import { DOUBLE, WORDS } from './number-index.ts';
 
 /** Doubles that the exact sums of one SUM or AVG may take: 256 MB. Ordinary data takes 4 to 6 a group. */
 const SUM_LIMBS_MAX = 33_554_432;
@@ -188,12 +188,6 @@ const LIMBS_PER_VALUE = 4;
 const CARRY_PERIOD = 2 ** 20;
 
 const LIMB_BASE = 2 ** 32;
-
-const DOUBLE = new Float64Array(1);
-const WORDS = new Uint32Array(DOUBLE.buffer);
-
-DOUBLE[0] = 1;
-assert(WORDS[1] === 0x3ff00000, 'the machine is little-endian');
 
 /** The limb, counted from 2^-1074, that takes the lowest bits of a double with this high word. */
 function binOf(high: number): number {

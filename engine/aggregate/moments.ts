@@ -13,6 +13,7 @@ import {
   exactSum,
 } from './exact-sums.ts';
 import { grownFloat64, grownUint8, NO_FLOAT64, NO_UINT8 } from './growth.ts';
+import { DOUBLE, WORDS } from './number-index.ts';
 import { INTEGER_MAX } from './sum.ts';
 
 const VAR_SAMP_DOC: FunctionDoc = [
@@ -398,9 +399,6 @@ function addProduct(sums: PreciseSums, group: number, x: number, y: number): voi
   if (xLow !== 0) sums.add(group, xLow * yHigh);
   if (xLow !== 0 && yLow !== 0) sums.add(group, xLow * yLow);
 }
-
-const DOUBLE = new Float64Array(1);
-const WORDS = new Uint32Array(DOUBLE.buffer);
 
 /** The double without the lower 27 of its 53 bits. */
 function upperBits(value: number): number {

@@ -8,8 +8,12 @@ import { FIRST_BYTES } from './growth.ts';
 const ABSENT = -1;
 const SLOTS_MIN = 64;
 
-const DOUBLE = new Float64Array(1);
-const WORDS = new Uint32Array(DOUBLE.buffer);
+/** One double, and its words: the lower one first. */
+export const DOUBLE = new Float64Array(1);
+export const WORDS = new Uint32Array(DOUBLE.buffer);
+
+DOUBLE[0] = 1;
+assert(WORDS[1] === 0x3ff00000, 'the machine is little-endian');
 
 const NO_KEYS = new Float64Array(0);
 const NO_IDS = new Int32Array(0);

@@ -1,3 +1,4 @@
+import { lengthened } from '../column/carved-arrays.ts';
 import { orderedBits, sortDoubles, wordsOf } from './sort-numbers.ts';
 
 /**
@@ -83,9 +84,7 @@ export class QuantileDigest {
       this.#count();
       return;
     }
-    const grown = new Float64Array(2 * this.#buffer.length);
-    grown.set(this.#buffer);
-    this.#buffer = grown;
+    this.#buffer = lengthened(this.#buffer, 2 * this.#buffer.length);
   }
 
   /** Has the full buffer counted; what cannot be stays in it, or becomes a list where it is too much. */

@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto';
+import { lengthened } from './carved-arrays.ts';
 
 /** Room for as many entries before the table first grows. */
 const ENTRIES_MIN = 256;
@@ -30,11 +31,8 @@ export class ByteTable {
     const entry = this.count++;
     if (entry === this.#hashes.length) this.#grow();
     const offset = this.offsets[entry]!;
-    if (offset + end - start > this.bytes.length) {
-      const longer = new Uint8Array(2 * (offset + end - start));
-      longer.set(this.bytes);
-      this.bytes = longer;
-    }
+    const size = offset + end - start;
+    if (size > this.bytes.length) this.bytes = lengthened(this.bytes, size);
     for (let at = start; at < end; at++) this.bytes[offset + at - start] = bytes[at]!;
     this.offsets[entry + 1] = offset + end - start;
     this.#hashes[entry] = hash;
@@ -52,12 +50,8 @@ export class ByteTable {
   }
 
   #grow(): void {
-    const offsets = new Uint32Array(2 * this.#hashes.length + 1);
-    offsets.set(this.offsets);
-    this.offsets = offsets;
-    const hashes = new Int32Array(2 * this.#hashes.length);
-    hashes.set(this.#hashes);
-    this.#hashes = hashes;
+    this.#hashes = lengthened(this.#hashes, this.count);
+    this.offsets = lengthened(this.offsets, this.#hashes.length + 1);
     this.#places = new Int32Array(2 * this.#places.length);
     for (let entry = 0; entry < this.count - 1; entry++) this.#put(entry);
   }

@@ -82,3 +82,19 @@ function carve(byteSize: number): number {
   carvedSize = (start + byteSize + ALIGNMENT - 1) & -ALIGNMENT;
   return start;
 }
+
+type Growable =
+  | Uint8Array<ArrayBuffer>
+  | Uint32Array<ArrayBuffer>
+  | Int16Array<ArrayBuffer>
+  | Int32Array<ArrayBuffer>
+  | Float64Array<ArrayBuffer>;
+
+/** `array` while it has so many entries, else a copy at least twice as long, with zeros behind: memory apart, which may be kept. */
+export function lengthened<A extends Growable>(array: A, length: number): A {
+  if (array.length >= length) return array;
+  const make = array.constructor as new (length: number) => A;
+  const longer = new make(Math.max(length, 2 * array.length));
+  longer.set(array);
+  return longer;
+}

@@ -50,6 +50,23 @@ export class ObjectCache<Key extends object, Value extends object> {
   }
 }
 
+/**
+ * What `find` gives of an object, found once for as long as the object lives: of what never changes, such as plans that are run
+ * again and again.
+ */
+export function findOnce<Key extends object, Value>(
+  find: (key: Key) => Value,
+): (key: Key) => Value {
+  const found = new WeakMap<Key, Value>();
+  return (key) => {
+    const known = found.get(key);
+    if (known !== undefined || found.has(key)) return known as Value;
+    const value = find(key);
+    found.set(key, value);
+    return value;
+  };
+}
+
 /** Bounds of ranges of an answer that is kept, at most: it is there as long as the segment is open. */
 export const RANGE_BOUNDS_MAX = 4096;
 

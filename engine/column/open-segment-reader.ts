@@ -3,6 +3,7 @@ import type { JsonWriter } from './json-buffer.ts';
 import { partitionPoint } from './positions.ts';
 import type { RowRanges } from './row-ranges.ts';
 import type { OpenSegmentArrays, OpenSegmentHandle, RowRun, RowScope, Segment } from './segment.ts';
+import { keepRecent } from './sized-cache.ts';
 import { type ByteRange, Skeletons, type SlotStore } from './skeleton.ts';
 import { GrowingRoot } from './skeleton-step.ts';
 import { PlainStrings } from './string-values.ts';
@@ -26,7 +27,7 @@ export class OpenSegmentReader implements Segment {
   readonly #handle: OpenSegmentHandle;
   readonly #dictionary: Dictionary;
   readonly #source: TokenSource;
-  readonly #chains: ChainRows;
+  readonly #chains: OpenSegmentMemory['chains'];
 
   /** `memory`: of an earlier reader of the same segment. */
   constructor(handle: OpenSegmentHandle, memory: OpenSegmentMemory = memoryOf(handle)) {
@@ -150,7 +151,9 @@ export class OpenSegmentReader implements Segment {
   #chain(head: number, hasProjectKey: boolean): RowRun[] {
     const start = this.#rowStart;
     if (head < start) return [];
-    return this.#runOf(this.#chains.between(start, head, this.#handle.arrays), hasProjectKey);
+    const { arrays } = this.#handle;
+    const chain = this.#chains(arrays.projectKeys[head]!);
+    return this.#runOf(chain.between(start, head, arrays), hasProjectKey);
   }
 
   #runOf({ rows, isTimeOrdered }: ChainSection, hasProjectKey: boolean): RowRun[] {
@@ -199,13 +202,18 @@ export class OpenSegmentReader implements Segment {
 /** What a reader of the segment remembers, with which later readers may go on. */
 export type OpenSegmentMemory = {
   readonly skeletons: Skeletons;
-  readonly chains: ChainRows;
+  /**
+   * By the project key that all rows of a chain have: the chains as far as this thread has walked them. A project that has sent
+   * much since the last sealing is asked for again and again, and its chain runs through all of that.
+   */
+  readonly chains: (projectKey: number) => Chain;
   readonly root: GrowingRoot;
 };
 
 export function memoryOf(handle: OpenSegmentHandle): OpenSegmentMemory {
   const skeletons = new Skeletons(skeletonArraysOf(handle));
-  return { skeletons, chains: new ChainRows(), root: new GrowingRoot() };
+  const chains = keepRecent(CHAINS_KEPT_MAX, () => new Chain());
+  return { skeletons, chains, root: new GrowingRoot() };
 }
 
 export function skeletonArraysOf(handle: OpenSegmentHandle): Skeletons['arrays'] {
@@ -279,34 +287,13 @@ function areTimesAscending(timestampsUs: Float64Array, start: number, end: numbe
   return true;
 }
 
-/** Chains of rows of an open segment that a thread remembers; beyond, it forgets them all. */
+/** Chains of rows of an open segment that a thread remembers. */
 export const CHAINS_KEPT_MAX = 256;
 
 const ROWS_MIN = 16;
 
 /** Rows of one chain from some row up to another: ascending, and not to be written to. */
 type ChainSection = { readonly rows: Int32Array; readonly isTimeOrdered: boolean };
-
-/**
- * The chains of rows of one open segment, as far as this thread has walked them: a project that has sent
- * much since the last sealing is asked for again and again, and its chain runs through all of that.
- */
-class ChainRows {
-  /** By the project key that all rows of a chain have. */
-  readonly #chains = new Map<number, Chain>();
-
-  /** The rows from `start` on of the chain that ends with the row `head`, of this or of an earlier snapshot. */
-  between(start: number, head: number, arrays: OpenSegmentArrays): ChainSection {
-    const key = arrays.projectKeys[head]!;
-    let chain = this.#chains.get(key);
-    if (chain === undefined) {
-      if (this.#chains.size >= CHAINS_KEPT_MAX) this.#chains.clear();
-      chain = new Chain();
-      this.#chains.set(key, chain);
-    }
-    return chain.between(start, head, arrays);
-  }
-}
 
 /** Invariant: `#rows[0, #count)` are the first rows of the chain; what was handed out does not change. */
 class Chain {

@@ -4,6 +4,7 @@ import { compileTemplate, type JsonTemplate, templateSize } from './json-templat
 import { partitionPoint } from './positions.ts';
 import { RowTexts } from './row-texts.ts';
 import type { RowSpan } from './segment.ts';
+import { keepRecent } from './sized-cache.ts';
 import {
   endOfNode,
   JSON_TEXT,
@@ -17,7 +18,7 @@ import {
 import type { StringBlock, Vector } from './vector.ts';
 import { decodeWtf8, encodeWtf8 } from './wtf8.ts';
 
-/** Names whose fields a segment's reader remembers the way to; beyond, it forgets them all. */
+/** Names whose fields a reader of a segment remembers the way to. */
 const FIELD_NAMES_MAX = 1024;
 
 /**
@@ -68,7 +69,10 @@ type PlacedTemplate = { readonly template: JsonTemplate; readonly place: number 
  */
 export class Skeletons {
   #arrays: SkeletonArrays;
-  readonly #fields = new Map<string, FieldPlaces>();
+  readonly fieldsNamed = keepRecent(
+    FIELD_NAMES_MAX,
+    (name: string): FieldPlaces => ({ pattern: new KeyPattern(name), fields: new NodeMap() }),
+  );
   /** From records and lists met to themselves and their places. */
   readonly #places = new NodeMap();
   readonly #templates = new Map<number, PlacedTemplate>();
@@ -87,16 +91,6 @@ export class Skeletons {
   /** Goes on with the same skeletons and more after them. */
   extend(arrays: SkeletonArrays): void {
     if (arrays.count > this.#arrays.count) this.#arrays = arrays;
-  }
-
-  fieldsNamed(name: string): FieldPlaces {
-    let fields = this.#fields.get(name);
-    if (fields === undefined) {
-      if (this.#fields.size >= FIELD_NAMES_MAX) this.#fields.clear();
-      fields = { pattern: new KeyPattern(name), fields: new NodeMap() };
-      this.#fields.set(name, fields);
-    }
-    return fields;
   }
 
   /** How the record or list at `node` is written as JSON; `store`: of the same segment. */

@@ -1,4 +1,5 @@
 import { ByteTable, hashBytes } from './byte-table.ts';
+import { lengthened } from './carved-arrays.ts';
 import { wordHolesOf } from './excerpt-strings.ts';
 import { type SliceSink, unsignedArray } from './slice.ts';
 import {
@@ -135,11 +136,7 @@ function splitAll(strings: SplitInput, { constants, hasTable, shapes }: Choice, 
     for (let i = 0; i < template.wordCount; i++) postings.add(template.words[i]!, entry);
     places.add(taken.shape, template);
     const { partsSize } = template;
-    if (to + partsSize > parts.length) {
-      const longer = new Uint8Array(2 * (to + partsSize));
-      longer.set(parts);
-      parts = longer;
-    }
+    if (to + partsSize > parts.length) parts = lengthened(parts, to + partsSize);
     if (entry % PART_BLOCK_ENTRIES === 0) starts[entry / PART_BLOCK_ENTRIES] = to;
     for (let at = 0; at < partsSize; at++) parts[to++] = template.parts[at]!;
     sizes[entry] = partsSize;
@@ -167,8 +164,8 @@ export class Postings {
 
   add(word: number, entry: number): void {
     if (this.#count === this.#words.length) {
-      this.#words = doubled(this.#words);
-      this.#entries = doubled(this.#entries);
+      this.#words = lengthened(this.#words, this.#count + 1);
+      this.#entries = lengthened(this.#entries, this.#count + 1);
     }
     this.#words[this.#count] = word;
     this.#entries[this.#count++] = entry;
@@ -206,11 +203,7 @@ class WordPlaces {
     const queryEnd = pathEnd + this.#queryHoles[shape]!;
     for (let i = 0; i < Math.min(wordCount, queryEnd); i++) {
       const word = words[i]!;
-      if (word >= this.#places.length) {
-        const longer = new Uint8Array(2 * word);
-        longer.set(this.#places);
-        this.#places = longer;
-      }
+      if (word >= this.#places.length) this.#places = lengthened(this.#places, word + 1);
       this.#places[word]! |= i < pathEnd ? IN_PATH : IN_QUERY;
     }
   }
@@ -220,12 +213,6 @@ class WordPlaces {
     places.set(this.#places.subarray(0, wordCount));
     return places;
   }
-}
-
-function doubled(array: Uint32Array): Uint32Array<ArrayBuffer> {
-  const longer = new Uint32Array(2 * array.length);
-  longer.set(array);
-  return longer;
 }
 
 function addTable(sink: SliceSink, { count, bytes, offsets }: ByteTable) {

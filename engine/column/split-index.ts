@@ -1,5 +1,5 @@
 import { cacheGeneration } from './object-cache.ts';
-import { firstAtLeast } from './positions.ts';
+import { firstAtLeast, partitionPoint } from './positions.ts';
 import { RangeCollector, type RowRanges, rangesOfRows, unionOf } from './row-ranges.ts';
 import type { ByteRange } from './skeleton.ts';
 import type { SplitTables } from './split-shape.ts';
@@ -360,14 +360,7 @@ export class WordOrder {
   endOfSame(start: number, end: number, depth: number): number {
     const { bytes } = this.#block;
     const byte = bytes[this.start(start) + depth];
-    let low = start + 1;
-    let high = end;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (bytes[this.start(middle) + depth] === byte) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    return partitionPoint(start + 1, end, (place) => bytes[this.start(place) + depth] === byte);
   }
 }
 

@@ -1,3 +1,4 @@
+import { lengthened } from './carved-arrays.ts';
 import type { JsonWriter } from './json-buffer.ts';
 import { firstAtLeast } from './positions.ts';
 import type { ByteRange } from './skeleton.ts';
@@ -142,15 +143,8 @@ export class SplitStrings implements StringEntries, SplitBlock {
     if (starts[last]! <= code && (last + 1 === starts.length || code < starts[last + 1]!)) {
       return last;
     }
-    let low = 0;
-    let high = starts.length;
-    while (high - low > 1) {
-      const middle = (low + high) >>> 1;
-      if (starts[middle]! <= code) low = middle;
-      else high = middle;
-    }
-    this.#lastRun = low;
-    return low;
+    this.#lastRun = firstAtLeast(starts, 0, starts.length, code + 1) - 1;
+    return this.#lastRun;
   }
 
   shortKey(code: number): number {
@@ -280,11 +274,7 @@ export class SplitTexts {
       const range = read(entries[index]!);
       const end = size + range.end - range.start;
       if (end > SPLIT_TEXTS_BYTES_MAX) return undefined;
-      if (end > bytes.length) {
-        const longer = new Uint8Array(2 * end);
-        longer.set(bytes);
-        bytes = longer;
-      }
+      if (end > bytes.length) bytes = lengthened(bytes, end);
       bytes.set(range.bytes.subarray(range.start, range.end), size);
       offsets[index + 1] = end;
       size = end;

@@ -1,6 +1,7 @@
 import type { Cut } from './excerpt-strings.ts';
 import type { JsonWriter } from './json-buffer.ts';
 import type { NumbersFooter } from './number-values.ts';
+import { keepRecent } from './sized-cache.ts';
 import type { ByteRange } from './skeleton.ts';
 import type { Slice } from './slice.ts';
 import type { SplitFooter } from './split-shape.ts';
@@ -136,7 +137,6 @@ const DAY_SECONDS = 86_400;
 const DAY_LENGTH = 17;
 /** Texts of days kept: a year's and some. */
 const DAYS_MAX = 512;
-const dayTexts = new Map<number, string>();
 
 function writeDate(seconds: number, out: DigitWriter): void {
   const day = Math.floor(seconds / DAY_SECONDS);
@@ -150,14 +150,9 @@ function writeDate(seconds: number, out: DigitWriter): void {
   out.raw(' GMT');
 }
 
-function textOfDay(day: number): string {
-  const known = dayTexts.get(day);
-  if (known !== undefined) return known;
-  if (dayTexts.size >= DAYS_MAX) dayTexts.clear();
-  const text = formatDate(day * DAY_SECONDS).slice(0, DAY_LENGTH);
-  dayTexts.set(day, text);
-  return text;
-}
+const textOfDay = keepRecent(DAYS_MAX, (day: number) =>
+  formatDate(day * DAY_SECONDS).slice(0, DAY_LENGTH),
+);
 
 /** Two digits. */
 function writePair(value: number, out: DigitWriter): void {

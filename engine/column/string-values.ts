@@ -6,6 +6,7 @@ import { decodeDeflate } from './kept-decoder.ts';
 import { NumberValues, Triples } from './number-values.ts';
 import { UUID_BYTES, UUID_LENGTH, unpackHex, unpackUuid } from './packed-numbers.ts';
 import { RowTexts } from './row-texts.ts';
+import { keepRecent } from './sized-cache.ts';
 import type { ByteRange } from './skeleton.ts';
 import type { SliceSource, UnsignedArray } from './slice.ts';
 import { isHole } from './split-shape.ts';
@@ -306,8 +307,7 @@ class DeflatedStrings implements StringEntries {
   readonly #blockOffsets: Uint32Array;
   readonly #sizes: UnsignedArray;
   readonly #blockEntries: number;
-  /** By block; the oldest goes first. */
-  readonly #blocks = new Map<number, StringBlock>();
+  readonly #block = keepRecent(CACHED_BLOCKS_MAX, (index: number) => this.#unpack(index));
   /** By code: the block of one that is asked for again may have gone. */
   readonly #texts = new RowTexts();
 
@@ -350,25 +350,14 @@ class DeflatedStrings implements StringEntries {
     out.rawBytes(text, 0, text.length);
   }
 
-  #block(index: number): StringBlock {
-    const known = this.#blocks.get(index);
-    if (known !== undefined) return known;
+  #unpack(index: number): StringBlock {
     const offset = this.#blockOffsets[index]!;
     const first = index * this.#blockEntries;
     const count = Math.min(this.#blockEntries, this.size - first);
     const offsets = new Uint32Array(count + 1);
     for (let i = 0; i < count; i++) offsets[i + 1] = offsets[i]! + this.#sizes[first + i]!;
     const packed = this.#bytes.subarray(offset, this.#blockOffsets[index + 1]!);
-    const bytes = decodeDeflate(packed, offsets[count]!);
-    if (this.#blocks.size >= CACHED_BLOCKS_MAX) {
-      for (const oldest of this.#blocks.keys()) {
-        this.#blocks.delete(oldest);
-        break;
-      }
-    }
-    const block = { bytes, offsets };
-    this.#blocks.set(index, block);
-    return block;
+    return { bytes: decodeDeflate(packed, offsets[count]!), offsets };
   }
 }
 

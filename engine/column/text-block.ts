@@ -1,3 +1,4 @@
+import { lengthened } from './carved-arrays.ts';
 import { PlainStrings } from './string-values.ts';
 import type { StringBlock } from './vector.ts';
 import { encodeWtf8 } from './wtf8.ts';
@@ -25,8 +26,14 @@ export class TextBlock {
   /** Gives the code of the string `bytes[start, end)`. */
   add(bytes: Uint8Array, start: number, end: number): number {
     let to = this.#offsets[this.#count]!;
-    if (to + end - start > this.#bytes.length) this.#grow(to + end - start);
-    if (this.#count + 1 === this.#offsets.length) this.#growOffsets();
+    if (to + end - start > this.#bytes.length) {
+      // Texts of eight bytes each, before it is known how long they are.
+      const size = Math.max(to + end - start, 8 * this.#offsets.length);
+      this.#bytes = lengthened(this.#bytes, size);
+    }
+    if (this.#count + 2 > this.#offsets.length) {
+      this.#offsets = lengthened(this.#offsets, this.#count + 2);
+    }
     const own = this.#bytes;
     for (let at = start; at < end; at++, to++) own[to] = bytes[at]!;
     this.#offsets[this.#count + 1] = to;
@@ -42,17 +49,5 @@ export class TextBlock {
   dictionary(): PlainStrings {
     const facts = { size: this.#count, isDistinct: false, isPerValue: true };
     return new PlainStrings(this.block, facts);
-  }
-
-  #growOffsets(): void {
-    const grown = new Uint32Array(2 * this.#offsets.length);
-    grown.set(this.#offsets);
-    this.#offsets = grown;
-  }
-
-  #grow(size: number): void {
-    const grown = new Uint8Array(Math.max(2 * this.#bytes.length, size, 8 * this.#offsets.length));
-    grown.set(this.#bytes);
-    this.#bytes = grown;
   }
 }

@@ -1,3 +1,4 @@
+import { findOnce } from './object-cache.ts';
 import { lowestBit } from './positions.ts';
 import { RangeCollector, type RowRanges } from './row-ranges.ts';
 import type { NeededText } from './segment.ts';
@@ -185,17 +186,10 @@ export class SoughtText {
   }
 }
 
-const known = new WeakMap<NeededText, readonly SoughtText[]>();
-
 /** The texts of which any will do: one `NeededText` is asked for in each segment of a scan. */
-export function soughtTexts(needed: NeededText): readonly SoughtText[] {
-  let texts = known.get(needed);
-  if (texts === undefined) {
-    texts = [needed.text, ...(needed.or ?? [])].map((text) => new SoughtText(text));
-    known.set(needed, texts);
-  }
-  return texts;
-}
+export const soughtTexts = findOnce(({ text, or = [] }: NeededText): readonly SoughtText[] =>
+  [text, ...or].map((each) => new SoughtText(each)),
+);
 
 /**
  * Bytes to be looked for in others, by the method of Horspool ("Practical fast searching in strings", 1980):

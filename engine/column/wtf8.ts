@@ -1,3 +1,4 @@
+import { keepLast } from './sized-cache.ts';
 import type { ByteRange } from './skeleton.ts';
 import type { StringBlock } from './vector.ts';
 
@@ -16,17 +17,8 @@ export function encodeWtf8(text: string): Uint8Array {
   return bytes.indexOf(REPLACEMENT_BYTES) < 0 ? bytes : encodeUnits(text);
 }
 
-let lastKey = '';
-let lastKeyBytes: Uint8Array = new Uint8Array(0);
-
 /** As `encodeWtf8`, of a text that is asked for again and again: each run looks for one key in many segments. */
-export function encodedKey(text: string): Uint8Array {
-  if (text !== lastKey) {
-    lastKeyBytes = new Uint8Array(encodeWtf8(text));
-    lastKey = text;
-  }
-  return lastKeyBytes;
-}
+export const encodedKey = keepLast((text: string) => new Uint8Array(encodeWtf8(text)));
 
 /** The string behind `bytes[start, end)`, which hold what `encodeWtf8` gives. */
 export function decodeWtf8(bytes: Uint8Array, start: number, end: number): string {

@@ -1,4 +1,5 @@
 import { must } from '../assert.ts';
+import { findOnce } from '../column/object-cache.ts';
 import type { SegmentContent } from '../column/segment.ts';
 import { compileRegex } from '../function/text/regular-expression.ts';
 import { isLateText, type LateTexts } from '../plan/late-texts.ts';
@@ -193,24 +194,13 @@ function patternCallOf(
 
 type PatternPlace = Pick<PatternCall, 'parameter' | 'path'>;
 
-/** Of the plans that are run again and again; `undefined`: there is none. */
-const places = new WeakMap<Breaker, { readonly place: PatternPlace | undefined }>();
-
 /** Where the pattern is looked for that a call puts in, if each row that passes has to match it and nothing else reads it. */
-function patternPlaceOf(breaker: Breaker): PatternPlace | undefined {
-  let known = places.get(breaker);
-  if (known === undefined) {
-    known = { place: countLateTexts(breaker) === 1 ? findPatternPlace(breaker) : undefined };
-    places.set(breaker, known);
-  }
-  return known.place;
-}
-
-function findPatternPlace(breaker: Breaker): PatternPlace | undefined {
+const patternPlaceOf = findOnce((breaker: Breaker): PatternPlace | undefined => {
+  if (countLateTexts(breaker) !== 1) return undefined;
   const texts = scansOf(breaker)[0]?.late?.texts ?? [];
   const [needed] = texts.filter((text) => 'parameter' in text);
   return needed?.isPattern === true ? needed : undefined;
-}
+});
 
 function countLateTexts(breaker: Breaker): number {
   let count = 0;

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { must } from '../assert.ts';
+import { findOnce } from '../column/object-cache.ts';
 import { type Expression, substitute } from '../plan/expression.ts';
 import { type LateTexts, NO_TEXTS } from '../plan/late-texts.ts';
 import { type TimeSteps, timeStepsOf } from '../plan/optimize/scan-scope.ts';
@@ -44,17 +45,15 @@ export type FragmentCall = {
 /** What is known of a plan: its own fragment, and that of each call whose reach is everything. */
 type Known = { readonly own: Fragment; readonly ofTexts: WeakMap<LateTexts, Fragment> };
 
-const known = new WeakMap<PhysicalPlan, Known | 'none'>();
+const knownOf = findOnce((plan: PhysicalPlan): Known | undefined => {
+  const own = findFragment(plan);
+  return own && { own, ofTexts: new WeakMap() };
+});
 
 /** The fragment of a call; `undefined` where its plan cannot be cut, or holds what cannot be compared. */
 export function fragmentOf({ plan, scans, template }: FragmentCall): Fragment | undefined {
-  let found = known.get(plan);
-  if (found === undefined) {
-    const own = findFragment(plan);
-    found = own === undefined ? 'none' : { own, ofTexts: new WeakMap() };
-    known.set(plan, found);
-  }
-  if (found === 'none') return undefined;
+  const found = knownOf(plan);
+  if (found === undefined) return undefined;
   if (template === undefined) return found.own;
   const { texts } = template;
   const scan = must(scans[0], 'a fragment has one scan');

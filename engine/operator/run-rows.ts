@@ -1,5 +1,6 @@
 import { carvedInt32 } from '../column/carved-arrays.ts';
 import { consecutivePositions } from '../column/chunk.ts';
+import { partitionPoint } from '../column/positions.ts';
 import { intersectionOf, type RowRanges } from '../column/row-ranges.ts';
 import type { NeededText, RowRange, RowRun, RowSpan, Segment } from '../column/segment.ts';
 import { CHUNK_ROWS_MAX } from '../limits.ts';
@@ -125,14 +126,8 @@ class RangedRows implements RunRows {
 
   /** The last range that begins with row `index` or before. */
   #rangeOf(index: number): number {
-    let low = 0;
-    let high = this.#starts.length;
-    while (high - low > 1) {
-      const middle = (low + high) >>> 1;
-      if (this.#starts[middle]! <= index) low = middle;
-      else high = middle;
-    }
-    return low;
+    const starts = this.#starts;
+    return Math.max(0, partitionPoint(0, starts.length, (range) => starts[range]! <= index) - 1);
   }
 }
 

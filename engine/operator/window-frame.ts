@@ -1,4 +1,5 @@
 import { unreachable } from '../assert.ts';
+import { partitionPoint } from '../column/positions.ts';
 import type { SqlType } from '../column/type.ts';
 import type { SqlValue } from '../column/value.ts';
 import { type Vector, valueAt } from '../column/vector.ts';
@@ -163,14 +164,9 @@ class KeySearch {
     if (Number.isNaN(Number(exact))) throw infiniteFrame(value);
     const limit = isOutward ? withinFinite(exact, value, bound.amount) : exact;
     // The first position whose key does not stand before the limit, or stands behind it.
-    let low = at.partitionStart;
-    let high = at.partitionEnd;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (this.#standsBefore(middle, limit, side, at)) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    return partitionPoint(at.partitionStart, at.partitionEnd, (position) =>
+      this.#standsBefore(position, limit, side, at),
+    );
   }
 
   #standsBefore(

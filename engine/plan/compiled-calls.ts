@@ -4,6 +4,7 @@ import { distinctState } from '../aggregate/distinct.ts';
 import { havingState } from '../aggregate/having.ts';
 import { findAggregateFunction } from '../aggregate/registry.ts';
 import { must } from '../assert.ts';
+import { findOnce } from '../column/object-cache.ts';
 import type { SqlType } from '../column/type.ts';
 import { GROUP_ORDER } from '../operator/aggregate.ts';
 import type { Leading } from '../operator/leading-groups.ts';
@@ -29,18 +30,11 @@ import { type RowOrder, rowInputsOf } from './physical-walk.ts';
 
 /** A fresh state for one aggregate of a plan, its constants evaluated. */
 export function aggregateStateOf(call: AggregateCall): AggregateState {
-  let create = creators.get(call);
-  if (create === undefined) {
-    create = creatorOf(call);
-    creators.set(call, create);
-  }
-  return create();
+  return creatorOf(call)();
 }
 
-/** Of plans that are run again and again: to find an overload takes longer than to group a few rows. */
-const creators = new WeakMap<AggregateCall, () => AggregateState>();
-
-function creatorOf(call: AggregateCall): () => AggregateState {
+/** Found once: to find an overload takes longer than to group a few rows. */
+const creatorOf = findOnce((call: AggregateCall): (() => AggregateState) => {
   const aggregate = must(findAggregateFunction(call.name), 'a bound aggregate is registered');
   const types = call.arguments.map((argument) => argument.type);
   const overload = overloadOf(call.name, aggregate.overloads, types);
@@ -56,7 +50,7 @@ function creatorOf(call: AggregateCall): () => AggregateState {
   const { having, isDeferred } = call;
   const plain = having === undefined ? create : () => havingState(create, having.extreme);
   return isDeferred ? () => new DeferredState(plain) : plain;
-}
+});
 
 function modifiersOf({ nulls, orderBy = [], limit, elements }: AggregateCall): CallModifiers {
   const count = limit === undefined ? undefined : Number(evaluateConstant(limit) ?? 0);

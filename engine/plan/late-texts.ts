@@ -1,3 +1,4 @@
+import { findOnce } from '../column/object-cache.ts';
 import type { NeededText } from '../column/segment.ts';
 import { GRAM_SIZE } from '../column/text-signature.ts';
 import type { SqlValue } from '../column/value.ts';
@@ -141,17 +142,9 @@ export function withTexts(expression: Expression, { values }: LateTexts): Expres
   });
 }
 
-export function readsTexts(expression: Expression): boolean {
-  let reads = reading.get(expression);
-  if (reads === undefined) {
-    reads = isLateText(expression) || childrenOf(expression).some(readsTexts);
-    reading.set(expression, reads);
-  }
-  return reads;
-}
-
-/** Of plans that are run again and again. */
-const reading = new WeakMap<Expression, boolean>();
+export const readsTexts: (expression: Expression) => boolean = findOnce(
+  (expression) => isLateText(expression) || childrenOf(expression).some(readsTexts),
+);
 
 /** What a call with these texts says of a scan whose window it has. */
 export function boundsOf(

@@ -1,4 +1,5 @@
 import { assert, unreachable } from '../assert.ts';
+import { findOnce } from '../column/object-cache.ts';
 import type { NeededText } from '../column/segment.ts';
 import type { SqlValue } from '../column/value.ts';
 import {
@@ -411,19 +412,9 @@ function readsOnly(expression: Expression, ids: ReadonlySet<ColumnId>): boolean 
 }
 
 /** The column ids of an operator's rows, by position. */
-export function layoutOf(plan: PhysicalPlan): readonly ColumnId[] {
-  let layout = layouts.get(plan);
-  if (layout === undefined) {
-    layout = newLayoutOf(plan);
-    layouts.set(plan, layout);
-  }
-  return layout;
-}
+export const layoutOf = findOnce(findLayout);
 
-/** A plan is asked at each run, and never changes. */
-const layouts = new WeakMap<PhysicalPlan, readonly ColumnId[]>();
-
-function newLayoutOf(plan: PhysicalPlan): readonly ColumnId[] {
+function findLayout(plan: PhysicalPlan): readonly ColumnId[] {
   switch (plan.op) {
     case 'scan':
     case 'rows':
@@ -462,17 +453,7 @@ export function scansOf(plan: PhysicalPlan): readonly PhysicalScan[] {
  * The grouping at which a plan may be cut: below it lie one scan and row-wise operators only, so its
  * partial states over any division of the segments combine to the same answer.
  */
-export function breakerOf(plan: PhysicalPlan): Breaker | undefined {
-  let breaker = breakers.get(plan);
-  if (breaker === undefined) {
-    breaker = findBreaker(plan) ?? 'none';
-    breakers.set(plan, breaker);
-  }
-  return breaker === 'none' ? undefined : breaker;
-}
-
-/** Of the plans that are run again and again. */
-const breakers = new WeakMap<PhysicalPlan, Breaker | 'none'>();
+export const breakerOf = findOnce(findBreaker);
 
 function findBreaker(plan: PhysicalPlan): Breaker | undefined {
   if (scansOf(plan).length !== 1) return undefined;

@@ -1,5 +1,6 @@
 import { serialize } from 'node:v8';
 import { VectorChunk } from '../column/chunk.ts';
+import { SizedCache } from '../column/sized-cache.ts';
 import type { SqlValue } from '../column/value.ts';
 import { constantVector, type Vector, valueAt } from '../column/vector.ts';
 import { US_PER_DAY } from '../function/time/calendar.ts';
@@ -53,7 +54,6 @@ import { lateBucketsAsBounds } from './optimize/time-buckets.ts';
 import { type PhysicalPlan, type PhysicalScan, physicalPlanOf, scansOf } from './physical-plan.ts';
 import { type Pieces, runPieces } from './pieces.ts';
 import { EVERYTHING } from './reach.ts';
-import { SizedCache } from './sized-cache.ts';
 
 /** Bytes of the texts that calls put into such plans: those of some thousand projects. */
 const REMEMBERED_TEXTS_BYTES_MAX = 1024 * 1024;

@@ -1,10 +1,10 @@
 import type { VectorFunction } from '../column/chunk.ts';
 import type { DroppedSegments } from '../column/segment.ts';
+import { SizedCache } from '../column/sized-cache.ts';
 import type { Expression } from './expression.ts';
 import type { LateTexts } from './late-texts.ts';
 import type { PhysicalPlan } from './physical-plan.ts';
 import { appliesOf, operatorsOf } from './physical-walk.ts';
-import { SizedCache } from './sized-cache.ts';
 
 /** Texts for which it keeps those expressions of a plan compiled that read them: of projects called in turns. */
 const PREPARED_TEXTS_MAX = 16;

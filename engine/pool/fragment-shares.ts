@@ -1,4 +1,5 @@
 import { must } from '../assert.ts';
+import { findOnce } from '../column/object-cache.ts';
 import type { SegmentHandle } from '../column/segment.ts';
 import { FRAGMENT_BYTES_MIN } from '../limits.ts';
 import type { Coverage, Piece } from '../memo/coverage.ts';
@@ -160,17 +161,7 @@ export function triesExpression({ plan, template }: PlannedCall): boolean {
   return (template?.texts.patterns.size ?? 0) > 0 || hasExpression(plan);
 }
 
-/** Of the plans that are run again and again. */
-const known = new WeakMap<PhysicalPlan, boolean>();
-
-function hasExpression(plan: PhysicalPlan): boolean {
-  let has = known.get(plan);
-  if (has === undefined) {
-    has = someExpression(plan, isExpressionTest);
-    known.set(plan, has);
-  }
-  return has;
-}
+const hasExpression = findOnce((plan: PhysicalPlan) => someExpression(plan, isExpressionTest));
 
 function isExpressionTest(node: Expression): boolean {
   if (node.op !== 'call' || node.arguments[1]?.op !== 'literal') return false;

@@ -1,5 +1,5 @@
 import { JsonBuffer } from '../column/json-buffer.ts';
-import { beginCacheGeneration } from '../column/object-cache.ts';
+import { beginCacheGeneration, findOnce } from '../column/object-cache.ts';
 import type { DroppedSegments, Segment } from '../column/segment.ts';
 import { NotInMemoryError, withoutLoading } from '../column/segment-image.ts';
 import { endReading, forgetDropped, readSegment } from '../column/segment-reader.ts';
@@ -507,26 +507,14 @@ function checkTimeOf(startMs: number, { runMsMax }: RunLimits): void {
  * Subqueries, joins and windows may take time by the product of their rows, and what reads no source has
  * rows that nobody has counted.
  */
-function isLinear(plan: PhysicalPlan): boolean {
-  let known = linear.get(plan);
-  if (known === undefined) {
-    known = findLinear(plan);
-    linear.set(plan, known);
-  }
-  return known;
-}
-
-/** Of the plans that are run again and again. */
-const linear = new WeakMap<PhysicalPlan, boolean>();
-
-function findLinear(plan: PhysicalPlan): boolean {
+const isLinear = findOnce((plan: PhysicalPlan): boolean => {
   const operators = operatorsOf(plan);
   const isProduct = ({ op }: PhysicalPlan) => op === 'join' || op === 'window';
   if (operators.some((operator) => isProduct(operator) || appliesOf(operator).length > 0)) {
     return false;
   }
   return operators.every(({ op }) => op !== 'one-row' && op !== 'rows');
-}
+});
 
 /**
  * Milliseconds of other work in a turn of the event loop, on the mean of the last turns with runs, below which a thread has

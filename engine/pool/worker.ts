@@ -30,6 +30,7 @@ import {
   readSegment,
   releaseGarbage,
 } from '../column/segment-reader.ts';
+import { SizedCache } from '../column/sized-cache.ts';
 import { SpillFile } from '../column/spill-file.ts';
 import { ShapeCache } from '../column/split-encoding.ts';
 import { pausingEvery } from '../function/work-meter.ts';
@@ -55,7 +56,6 @@ import type { SentTemplate, TemplateContent } from '../plan/plan-cache.ts';
 import { PlanProfiler } from '../plan/plan-profile.ts';
 import { PreparedPlans } from '../plan/prepared-plan.ts';
 import { RowWriter } from '../plan/row-writer.ts';
-import { SizedCache } from '../plan/sized-cache.ts';
 import { QueryError, RunStoppedError } from '../query-error.ts';
 import { AnswerBlocks } from './answer-block.ts';
 import { HeapGuard, HeldTooMuchError } from './heap-guard.ts';

@@ -1,12 +1,6 @@
 import { serialize } from 'node:v8';
-import { QueryError } from '../../engine/columns.ts';
-import {
-  type Pieces,
-  type PreparedQuery,
-  runPieces,
-  SizedCache,
-  type Within,
-} from '../../engine/index.ts';
+import { QueryError, SizedCache } from '../../engine/columns.ts';
+import { type Pieces, type PreparedQuery, runPieces, type Within } from '../../engine/index.ts';
 import type { ParameterDefinition } from '../definition/definition.ts';
 import type { Endpoint } from '../definition/endpoint.ts';
 import { toSqlType } from '../definition/parameter-value.ts';

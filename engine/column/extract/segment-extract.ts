@@ -1,5 +1,6 @@
 import { assert, must } from '../../assert.ts';
 import type { NumbersFooter } from '../number-values.ts';
+import { findOnce } from '../object-cache.ts';
 import type { PositionsFooter } from '../positions.ts';
 import type {
   LeafFooter,
@@ -198,22 +199,16 @@ class ExtractColumns implements RowColumns {
   }
 }
 
-const firstLeaves = new WeakMap<SealedFooter, readonly number[]>();
-
-/** Of each leaf the first one that is the same column; found once for a segment that is open. */
-function firstLeavesOf(footer: SealedFooter): readonly number[] {
-  const known = firstLeaves.get(footer);
-  if (known !== undefined) return known;
+/** Of each leaf the first one that is the same column. */
+const firstLeavesOf = findOnce((footer: SealedFooter): readonly number[] => {
   const firstOf = new Map<string, number>();
-  const firsts = footer.leaves.map(({ positions, numbers, strings }, column) => {
+  return footer.leaves.map(({ positions, numbers, strings }, column) => {
     const origin = JSON.stringify([positions, numbers, strings]);
     const first = firstOf.get(origin) ?? column;
     firstOf.set(origin, first);
     return first;
   });
-  firstLeaves.set(footer, firsts);
-  return firsts;
-}
+});
 
 type TakenLeaf = Pick<LeafFooter, 'positions' | 'numbers' | 'strings'>;
 

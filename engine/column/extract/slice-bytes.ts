@@ -1,5 +1,5 @@
 import { must } from '../../assert.ts';
-import { carvedUint8 } from '../carved-arrays.ts';
+import { carvedUint8, lengthened } from '../carved-arrays.ts';
 import { partitionPoint } from '../positions.ts';
 import { ALIGNMENT, type Slice, SliceSource, type UnsignedArray } from '../slice.ts';
 import type { StringBlock } from '../vector.ts';
@@ -136,7 +136,7 @@ const FIRST_SIZE_MIN = 64 * 1024;
  */
 export class ExtractBuffer {
   readonly source: SliceSource;
-  #bytes: Uint8Array;
+  #bytes: Uint8Array<ArrayBuffer>;
   #end = 0;
 
   /** `sizeExpected`: of all arrays together, about. */
@@ -153,16 +153,12 @@ export class ExtractBuffer {
   add(array: ArrayBufferView): Slice {
     const slice: Slice = [this.#end, array.byteLength];
     this.#end += Math.ceil(array.byteLength / ALIGNMENT) * ALIGNMENT;
-    if (this.#end > this.#bytes.length) this.#move();
+    if (this.#end > this.#bytes.length) {
+      this.#bytes = lengthened(this.#bytes, this.#end);
+      this.source.moveTo(this.#bytes.buffer);
+    }
     const bytes = new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
     this.#bytes.set(bytes, slice[0]);
     return slice;
-  }
-
-  #move(): void {
-    const longer = new Uint8Array(Math.max(2 * this.#bytes.length, this.#end));
-    longer.set(this.#bytes);
-    this.#bytes = longer;
-    this.source.moveTo(longer.buffer);
   }
 }

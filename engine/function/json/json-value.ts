@@ -1,6 +1,7 @@
 import { assert } from '../../assert.ts';
 import { numberText } from '../../column/json-buffer.ts';
 import { nestedText, shownText } from '../../column/json-nested.ts';
+import { keepLast } from '../../column/sized-cache.ts';
 import { DYNAMIC, elementTypeOf, FLOAT64, INT64, type SqlType, STRING } from '../../column/type.ts';
 import { isNested, type SqlValue } from '../../column/value.ts';
 import { QueryError } from '../../query-error.ts';
@@ -309,12 +310,8 @@ export type JsonStep = string | number;
 
 const STEP = /\.([^.[\]"\s]+)|\."((?:[^"\\]|\\.)*)"|\[(\d{1,9})\]|\['((?:[^'\\]|\\.)*)'\]/y;
 
-let latest: { readonly path: string; readonly steps: readonly JsonStep[] } | undefined;
-
 /** The steps of a path such as `$.request.headers[0]."x-real-ip"`; throws for any other text. */
-export function parseJsonPath(path: string): readonly JsonStep[] {
-  // Row after row asks for the same path.
-  if (latest?.path === path) return latest.steps;
+export const parseJsonPath = keepLast((path: string): readonly JsonStep[] => {
   const steps: JsonStep[] = [];
   let at = 1;
   while (at < path.length) {
@@ -332,9 +329,8 @@ export function parseJsonPath(path: string): readonly JsonStep[] {
       `JSON path must be written like $.name[0]."other name"; got ${JSON.stringify(path.slice(0, 256))}`,
     );
   }
-  latest = { path, steps };
   return steps;
-}
+});
 
 /**
  * The text of the value that the steps lead to, as it stands in `json`; `undefined` when there is

@@ -1,3 +1,4 @@
+import { lengthened } from '../../column/carved-arrays.ts';
 import { REGEX_DFA_MEMBERS_MAX, REGEX_DFA_TABLE_MAX, REGEX_DFA_WORK_MAX } from '../../limits.ts';
 import {
   BEGIN_LINE,
@@ -75,7 +76,7 @@ export class ByteDfa {
   readonly #singles: number;
   /** Entries of a row. */
   readonly #width: number;
-  #table: Int32Array;
+  #table: Int32Array<ArrayBuffer>;
   readonly #sets: PlaceSet[] = [];
   readonly #states = new Map<string, number>();
   /** Of each state: whether a text that ends there matches, once it was asked. */
@@ -237,11 +238,7 @@ export class ByteDfa {
     if (known !== undefined) return known;
     const width = this.#width;
     const state = this.#sets.length * width;
-    if (state === this.#table.length) {
-      const wider = new Int32Array(2 * state);
-      wider.set(this.#table);
-      this.#table = wider;
-    }
+    if (state === this.#table.length) this.#table = lengthened(this.#table, 2 * state);
     this.#table.fill(UNKNOWN, state, state + width);
     this.#sets.push(set);
     this.#memberCount += set.members.length;

@@ -1,3 +1,4 @@
+import { lengthened } from '../../column/carved-arrays.ts';
 import { UUID_BYTES } from '../../column/packed-numbers.ts';
 import { ACCEPTED, type ByteDfa, DEAD, GAVE_UP } from './byte-dfa.ts';
 
@@ -109,11 +110,7 @@ export class DigitSteps {
     if (state === GAVE_UP) return UNTOLD;
     const row = this.#dfa.rowOf(state);
     if (row >= ROWS_MAX) return UNTOLD;
-    while ((row + 1) * BYTE_COUNT > this.#behindBytes.length) {
-      const longer = new Int16Array(2 * this.#behindBytes.length);
-      longer.set(this.#behindBytes);
-      this.#behindBytes = longer;
-    }
+    this.#behindBytes = lengthened(this.#behindBytes, (row + 1) * BYTE_COUNT);
     return row + 1;
   }
 

@@ -1,4 +1,5 @@
 import type { RE2JS } from 're2js';
+import { lengthened } from '../../column/carved-arrays.ts';
 import { REGEX_DFA_MEMBERS_MAX, REGEX_DFA_TABLE_MAX, REGEX_DFA_WORK_MAX } from '../../limits.ts';
 import { ByteDfa } from './byte-dfa.ts';
 import {
@@ -120,7 +121,7 @@ export class GroupFinder {
   readonly #width: number;
   /** Of the context, what an assertion of the program looks at. */
   readonly #contextMask: number;
-  #table: Int32Array;
+  #table: Int32Array<ArrayBuffer>;
   readonly #states: Ways[] = [];
   readonly #numbers = new Map<string, number>();
   /** At the place of each entry that is computed. */
@@ -276,11 +277,7 @@ export class GroupFinder {
     const known = this.#numbers.get(key);
     if (known !== undefined) return known;
     const state = this.#states.length * this.#width;
-    if (state === this.#table.length) {
-      const wider = new Int32Array(2 * state);
-      wider.set(this.#table);
-      this.#table = wider;
-    }
+    if (state === this.#table.length) this.#table = lengthened(this.#table, 2 * state);
     this.#table.fill(UNKNOWN, state, state + this.#width);
     this.#states.push({ places, context });
     this.#numbers.set(key, state);

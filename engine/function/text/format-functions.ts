@@ -1,4 +1,5 @@
 import { shownText } from '../../column/json-nested.ts';
+import { keepLast } from '../../column/sized-cache.ts';
 import { DYNAMIC, elementTypeOf, type SqlType, STRING, typeName } from '../../column/type.ts';
 import { isNested, type SqlValue } from '../../column/value.ts';
 import { QueryError } from '../../query-error.ts';
@@ -302,12 +303,8 @@ type FixedPlace = {
 
 const PLACE = /%([-+ #0']*)(\*|\d{1,7})?(?:\.(\*|\d{0,7}))?([a-zA-Z%])/y;
 
-let latest: { readonly pattern: string; readonly pieces: readonly FormatPiece[] } | undefined;
-
 /** The pieces of a pattern; throws for a `%` that begins no place. */
-export function parseFormat(pattern: string): readonly FormatPiece[] {
-  // Row after row asks for the same pattern.
-  if (latest?.pattern === pattern) return latest.pieces;
+export const parseFormat = keepLast((pattern: string): readonly FormatPiece[] => {
   const pieces: FormatPiece[] = [];
   for (let at = 0; at < pattern.length; ) {
     const percent = pattern.indexOf('%', at);
@@ -334,9 +331,8 @@ export function parseFormat(pattern: string): readonly FormatPiece[] {
     }
     at = PLACE.lastIndex;
   }
-  latest = { pattern, pieces };
   return pieces;
-}
+});
 
 /** A point without digits is a precision of 0, as in C. */
 function numberOf(text: string | undefined): number | '*' | undefined {

@@ -1,4 +1,5 @@
 import { RE2JS } from 're2js';
+import { keepRecent } from '../../column/sized-cache.ts';
 import type { SqlValue } from '../../column/value.ts';
 import { LONE_SURROGATE } from '../../column/wtf8.ts';
 import { PATTERNS_KEPT_MAX, REGEX_INSTRUCTION_STEPS, REGEX_LENGTH_MAX } from '../../limits.ts';
@@ -14,22 +15,8 @@ import { holdsText, indexOfText } from './text-units.ts';
  */
 export type LikePattern = TextTest & { readonly matches: (value: string) => boolean };
 
-const compiled = new Map<string, LikePattern>();
-let latest: { readonly pattern: string; readonly like: LikePattern } | undefined;
-
 /** Throws a QueryError for a pattern that ends in a lone backslash. */
-export function compileLike(pattern: string): LikePattern {
-  // Row after row asks for the same pattern.
-  if (latest?.pattern === pattern) return latest.like;
-  let like = compiled.get(pattern);
-  if (like === undefined) {
-    like = compileNew(pattern);
-    if (compiled.size >= PATTERNS_KEPT_MAX) compiled.clear();
-    compiled.set(pattern, like);
-  }
-  latest = { pattern, like };
-  return like;
-}
+export const compileLike = keepRecent(PATTERNS_KEPT_MAX, compileNew);
 
 /** Whether a value is a right pattern. */
 export function isRightLike(pattern: SqlValue | undefined): boolean {

@@ -1,3 +1,4 @@
+import { keepLast } from '../../column/sized-cache.ts';
 import { arrayOf, BOOL, INT64, STRING } from '../../column/type.ts';
 import type { SqlValue } from '../../column/value.ts';
 import { QueryError } from '../../query-error.ts';
@@ -292,15 +293,8 @@ function replaceMatches(text: string, pattern: string, replacement: string): str
   return result + text.slice(done);
 }
 
-let latest:
-  | { readonly replacement: string; readonly pieces: readonly ReplacementPiece[] }
-  | undefined;
-
 function replacementOf(replacement: string, groupCount: number): readonly ReplacementPiece[] {
-  if (latest?.replacement !== replacement) {
-    latest = { replacement, pieces: parseReplacement(replacement) };
-  }
-  const { pieces } = latest;
+  const pieces = parseReplacement(replacement);
   const missing = pieces.find((piece) => typeof piece === 'number' && piece > groupCount);
   if (missing !== undefined) {
     throw new QueryError(
@@ -311,7 +305,7 @@ function replacementOf(replacement: string, groupCount: number): readonly Replac
   return pieces;
 }
 
-function parseReplacement(replacement: string): readonly ReplacementPiece[] {
+const parseReplacement = keepLast((replacement: string): readonly ReplacementPiece[] => {
   const pieces: ReplacementPiece[] = [];
   for (const [token] of replacement.matchAll(/\\[0-9]|\\\\|[^\\]+|\\/g)) {
     if (token === '\\') {
@@ -324,4 +318,4 @@ function parseReplacement(replacement: string): readonly ReplacementPiece[] {
     else pieces.push(token.startsWith('\\') ? Number(token[1]) : token);
   }
   return pieces;
-}
+});

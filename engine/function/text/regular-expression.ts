@@ -1,4 +1,5 @@
 import { RE2JS, RE2JSSyntaxException } from 're2js';
+import { keepRecent } from '../../column/sized-cache.ts';
 import { encodeWtf8, LONE_SURROGATE } from '../../column/wtf8.ts';
 import {
   PATTERNS_KEPT_MAX,
@@ -33,26 +34,8 @@ type CompiledRegex = GroupMatcher & {
   readonly spend: (length: number) => void;
 };
 
-const compiled = new Map<string, CompiledRegex>();
-let latest: { readonly pattern: string; readonly regex: CompiledRegex } | undefined;
-
 /** Throws a QueryError `invalid_regular_expression` for what RE2 does not take, or is too long. */
-export function compileRegex(pattern: string): CompiledRegex {
-  // Row after row asks for the same pattern.
-  if (latest?.pattern === pattern) return latest.regex;
-  const regex = compiled.get(pattern) ?? compileNew(pattern);
-  // A pattern in use moves to the end; the one at the front has been idle longest.
-  compiled.delete(pattern);
-  compiled.set(pattern, regex);
-  if (compiled.size > PATTERNS_KEPT_MAX) {
-    for (const oldest of compiled.keys()) {
-      compiled.delete(oldest);
-      break;
-    }
-  }
-  latest = { pattern, regex };
-  return regex;
-}
+export const compileRegex = keepRecent(PATTERNS_KEPT_MAX, compileNew);
 
 function compileNew(pattern: string): CompiledRegex {
   const size = Buffer.byteLength(pattern);

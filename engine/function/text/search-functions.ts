@@ -1,4 +1,5 @@
 import { nestedText } from '../../column/json-nested.ts';
+import { keepLast } from '../../column/sized-cache.ts';
 import { BOOL, DYNAMIC, INT64, type SqlType, STRING } from '../../column/type.ts';
 import { isNested, type SqlValue } from '../../column/value.ts';
 import { QueryError } from '../../query-error.ts';
@@ -158,17 +159,10 @@ function* scalarsIn(json: string): Generator<string | null> {
 
 const SCALARS = /("(?:[^"\\]|\\.)*")(\s*:)?|[^\s[\]{},":]+/g;
 
-let latest: { readonly text: string; readonly comparable: string } | undefined;
-
 /** As texts are compared here: letters that look alike are one, and so are a capital and its small letter. */
-function comparable(text: string): string {
-  if (latest?.text === text) return latest.comparable;
-  const isAscii = !NOT_ASCII.test(text);
-  const folded = isAscii
-    ? text.toLowerCase()
-    : normalForm(caseFold(normalForm(text, 'NFKC')), 'NFKC');
-  latest = { text, comparable: folded };
-  return folded;
-}
+const comparable = keepLast((text: string): string => {
+  if (!NOT_ASCII.test(text)) return text.toLowerCase();
+  return normalForm(caseFold(normalForm(text, 'NFKC')), 'NFKC');
+});
 
 const NOT_ASCII = /[^\0-\x7f]/;

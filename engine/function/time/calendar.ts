@@ -1,3 +1,4 @@
+import { keepRecent } from '../../column/sized-cache.ts';
 import { QueryError } from '../../query-error.ts';
 import { addInt64, floorDivide, type Int64, subtractInt64 } from '../number/int64.ts';
 import type { Constants } from '../scalar-function.ts';
@@ -169,13 +170,9 @@ const OFFSET_HOURS_MAX = 14;
 /** To be said of a text with a space where an offset has its plus: a query string makes one of the other. */
 export const PLUS_HINT = ' (in a URL the sign + of an offset is written %2B)';
 
-const zones = new Map<string, TimeZone>();
-
 /** `UTC`, an offset such as `+01:00`, or a place such as `Europe/Paris`; throws for others. */
-export function mustTimeZone(name: string): TimeZone {
+export const mustTimeZone = keepRecent(TIME_ZONES_MAX, (name: string): TimeZone => {
   if (UTC_NAMES.has(name.toLowerCase())) return UTC;
-  const known = zones.get(name);
-  if (known !== undefined) return known;
   const zone = fixedZone(name) ?? placeZone(name);
   if (zone === undefined) {
     const hint = fixedZone(name.replace(/^ /, '+')) === undefined ? '' : PLUS_HINT;
@@ -184,10 +181,8 @@ export function mustTimeZone(name: string): TimeZone {
       `time zone must be UTC, an offset such as +01:00 or a place such as Europe/Paris; got ${JSON.stringify(name.slice(0, 64))}${hint}`,
     );
   }
-  if (zones.size >= TIME_ZONES_MAX) zones.clear();
-  zones.set(name, zone);
   return zone;
-}
+});
 
 /** The same; UTC when no name is given. */
 export function zoneNamed(name: string | undefined): TimeZone {
@@ -219,8 +214,11 @@ function placeZone(name: string): TimeZone | undefined {
 class PlaceZone implements TimeZone {
   readonly isUtc = false;
   readonly #format: Intl.DateTimeFormat;
-  /** Offset during each hour since the epoch that was asked for and has but one. */
-  readonly #hours = new Map<number, number>();
+  /** Offset during an hour since the epoch that has but one: clocks do not change twice within an hour. */
+  readonly #offsetOfHour = keepRecent(ZONE_SLOTS_MAX, (hour: number) => {
+    const offset = this.#offsetAt(hour * 3600);
+    return offset === this.#offsetAt(hour * 3600 + 3599) ? offset : undefined;
+  });
 
   constructor(name: string) {
     this.#format = new Intl.DateTimeFormat('en-US', { timeZone: name, timeZoneName: 'longOffset' });
@@ -228,15 +226,7 @@ class PlaceZone implements TimeZone {
 
   offsetUs(instantUs: Int64): number {
     const second = Number(floorDivide(BigInt(instantUs), BigInt(US_PER_SECOND)));
-    const hour = Math.floor(second / 3600);
-    const known = this.#hours.get(hour);
-    if (known !== undefined) return known;
-    const offset = this.#offsetAt(hour * 3600);
-    // Clocks do not change twice within an hour.
-    if (offset !== this.#offsetAt(hour * 3600 + 3599)) return this.#offsetAt(second);
-    if (this.#hours.size >= ZONE_SLOTS_MAX) this.#hours.clear();
-    this.#hours.set(hour, offset);
-    return offset;
+    return this.#offsetOfHour(Math.floor(second / 3600)) ?? this.#offsetAt(second);
   }
 
   /** Reads the offset out of text such as `1/15/2026, GMT-04:56:02`. */

@@ -1,3 +1,4 @@
+import { keepLast } from '../../column/sized-cache.ts';
 import { QueryError } from '../../query-error.ts';
 import { addInt64, canonicalInteger, floorDivide, type Int64 } from '../number/int64.ts';
 import {
@@ -61,26 +62,20 @@ export type Token = { readonly element: string } | { readonly text: string };
 /** `%W` counts weeks from the first Monday on. */
 const MONDAY_WEEK: TimePart = { name: 'WEEK(MONDAY)', unit: 'WEEK', weekStart: 1 };
 
-let latest: { readonly format: string; readonly tokens: readonly Token[] } | undefined;
-
-export function tokensOf(format: string): readonly Token[] {
-  // Row after row asks for the same format.
-  if (latest?.format === format) return latest.tokens;
+export const tokensOf = keepLast((format: string): readonly Token[] => {
   const expanded = format.replace(
     /%(?:E(?=[cxX]))?([%FTRDrcxX])/g,
     (whole, name: string) => COMPOUND.get(name) ?? whole,
   );
-  const tokens = (
-    expanded.match(/%(?:E\*S|E[0-6]S|Ez|E4Y|E[CyY]|O[deHImMSUuVwWy]|.)?|[^%]+/gs) ?? []
-  ).map((piece): Token => {
-    if (piece === '%%') return { text: '%' };
-    if (!piece.startsWith('%')) return { text: piece };
-    // As in POSIX's own locale, where E and O make no difference.
-    return { element: piece.slice(/^%(?:E[CyY]|O.)$/.test(piece) ? 2 : 1) };
-  });
-  latest = { format, tokens };
-  return tokens;
-}
+  return (expanded.match(/%(?:E\*S|E[0-6]S|Ez|E4Y|E[CyY]|O[deHImMSUuVwWy]|.)?|[^%]+/gs) ?? []).map(
+    (piece): Token => {
+      if (piece === '%%') return { text: '%' };
+      if (!piece.startsWith('%')) return { text: piece };
+      // As in POSIX's own locale, where E and O make no difference.
+      return { element: piece.slice(/^%(?:E[CyY]|O.)$/.test(piece) ? 2 : 1) };
+    },
+  );
+});
 
 /** `known`: the elements, besides compound ones, that would have been understood. */
 function badElement(element: string, known: Iterable<string>): QueryError {

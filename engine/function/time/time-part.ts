@@ -1,3 +1,4 @@
+import { keepLast } from '../../column/sized-cache.ts';
 import { QueryError } from '../../query-error.ts';
 import { addInt64, canonicalInteger, floorDivide, type Int64 } from '../number/int64.ts';
 import {
@@ -103,14 +104,9 @@ function partNamed(name: string): TimePart {
   return { name, unit: name as TimeUnit, weekStart: 0 };
 }
 
-/**
- * Finds parts by name for the function `user`, which takes those of `allowed`; throws for other
- * names. Row after row asks for the same one, so the latest is remembered.
- */
+/** Finds parts by name for the function `user`, which takes those of `allowed`; throws for other names. */
 export function partFinder(user: string, allowed: readonly string[]): (name: string) => TimePart {
-  let latest: { readonly name: string; readonly part: TimePart } | undefined;
-  return (name) => {
-    if (latest?.name === name) return latest.part;
+  return keepLast((name) => {
     const upper = name.toUpperCase();
     const part = PARTS.get(upper);
     if (part === undefined || !allowed.includes(upper)) {
@@ -119,9 +115,8 @@ export function partFinder(user: string, allowed: readonly string[]): (name: str
         `${user} takes one of the parts ${allowed.join(', ')}; got ${JSON.stringify(name)}`,
       );
     }
-    latest = { name, part };
     return part;
-  };
+  });
 }
 
 /** Length of a part that has one length; `undefined` for the others. */

@@ -1,3 +1,4 @@
+import { findOnce } from '../../column/object-cache.ts';
 import { arrayOf, DYNAMIC, type SqlType, STRING, TIMESTAMP } from '../../column/type.ts';
 import { hint } from '../../nearest-name.ts';
 import { refuse, type Span } from '../../query-error.ts';
@@ -415,17 +416,9 @@ export class OuterScope {
 
 type Named = { readonly name?: string | undefined };
 
-/** Made at the first look-up in a list; lists are never changed once made. */
-const indexes = new WeakMap<readonly Named[], ReadonlyMap<string, readonly number[]>>();
-
 /** Where in the list things bear the name, in any case. A list of many is gone through only once. */
 export function indicesNamed(list: readonly Named[], name: string): readonly number[] {
-  let index = indexes.get(list);
-  if (index === undefined) {
-    index = indexOf(list);
-    indexes.set(list, index);
-  }
-  return index.get(name.toLowerCase()) ?? [];
+  return indexOf(list).get(name.toLowerCase()) ?? [];
 }
 
 /** The things themselves. */
@@ -433,7 +426,8 @@ export function itemsNamed<T extends Named>(list: readonly T[], name: string): r
   return indicesNamed(list, name).map((index) => list[index]!);
 }
 
-function indexOf(list: readonly Named[]): ReadonlyMap<string, readonly number[]> {
+/** Lists are never changed once made. */
+const indexOf = findOnce((list: readonly Named[]): ReadonlyMap<string, readonly number[]> => {
   const indices = new Map<string, number[]>();
   for (const [index, { name }] of list.entries()) {
     if (name === undefined) continue;
@@ -443,4 +437,4 @@ function indexOf(list: readonly Named[]): ReadonlyMap<string, readonly number[]>
     else known.push(index);
   }
   return indices;
-}
+});

@@ -3,6 +3,7 @@ import { CodedTruths } from '../../column/number-vectors.ts';
 import { ObjectCache } from '../../column/object-cache.ts';
 import { IntegerCoding, PackedNumbers } from '../../column/packed-numbers.ts';
 import { firstAtLeast } from '../../column/positions.ts';
+import { keepRecent } from '../../column/sized-cache.ts';
 import { SHAPES_MAX } from '../../column/split-shape.ts';
 import {
   constantVector,
@@ -270,21 +271,8 @@ class SplitCache {
   }
 }
 
-/** Of the automata asked for last, in that order: saved queries ask for the same again and again. */
-const caches = new Map<ByteDfa, SplitCache>();
-
-function cacheOf(dfa: ByteDfa): SplitCache {
-  const cache = caches.get(dfa) ?? new SplitCache(dfa);
-  caches.delete(dfa);
-  caches.set(dfa, cache);
-  if (caches.size > SPLIT_PATTERNS_MAX) {
-    for (const oldest of caches.keys()) {
-      caches.delete(oldest);
-      break;
-    }
-  }
-  return cache;
-}
+/** Saved queries ask for the same automata again and again. */
+const cacheOf = keepRecent(SPLIT_PATTERNS_MAX, (dfa: ByteDfa) => new SplitCache(dfa));
 
 /** Of a string, one byte each: not looked at yet. */
 const NOT_LOOKED_AT = 0;

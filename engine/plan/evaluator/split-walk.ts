@@ -1,4 +1,6 @@
 import { must } from '../../assert.ts';
+import { lengthened } from '../../column/carved-arrays.ts';
+import { findOnce } from '../../column/object-cache.ts';
 import { UUID_BYTES } from '../../column/packed-numbers.ts';
 import { ANY, HEX, isHole, isInline, PartReader, UUID, WORD } from '../../column/split-shape.ts';
 import type { SplitBlock, StringBlock } from '../../column/vector.ts';
@@ -50,7 +52,7 @@ export class SplitWalk {
   /** By the row of a state in the automaton: its place here plus one. */
   #places: number[] = [];
   /** By state and piece. */
-  #landings: Int16Array;
+  #landings: Int16Array<ArrayBuffer>;
   /** By state: the landings behind each word, once one was asked for. */
   #wordLandings: (Int16Array | undefined)[] = [];
   /** The head of the last string, which is often that of the next, and where it led. */
@@ -253,11 +255,7 @@ export class SplitWalk {
     if (place === SPLIT_STATES_MAX) return LEFT;
     this.#states.push(state);
     this.#places[this.#dfa.rowOf(state)] = place + 1;
-    if ((place + 1) * this.#pieces.count > this.#landings.length) {
-      const longer = new Int16Array(2 * this.#landings.length);
-      longer.set(this.#landings);
-      this.#landings = longer;
-    }
+    this.#landings = lengthened(this.#landings, (place + 1) * this.#pieces.count);
     return place + 1;
   }
 }
@@ -280,16 +278,7 @@ type Pieces = {
 };
 
 /** Segments have the same shapes for all that is looked for in them. */
-const known = new WeakMap<StringBlock, Pieces>();
-
-function piecesOf(shapes: StringBlock): Pieces {
-  let pieces = known.get(shapes);
-  if (pieces === undefined) {
-    pieces = cutIntoPieces(shapes);
-    known.set(shapes, pieces);
-  }
-  return pieces;
-}
+const piecesOf = findOnce(cutIntoPieces);
 
 function cutIntoPieces({ bytes, offsets }: StringBlock): Pieces {
   const kinds: number[] = [];

@@ -1,6 +1,6 @@
 import { carvedUint8 } from '../../column/carved-arrays.ts';
 import { cacheGeneration } from '../../column/object-cache.ts';
-import { firstAtLeast } from '../../column/positions.ts';
+import { firstAtLeast, partitionPoint } from '../../column/positions.ts';
 import type { RowRanges } from '../../column/row-ranges.ts';
 import { type ToldStrings, toldStringsWith, wordsWith } from '../../column/split-index.ts';
 import { isInline } from '../../column/split-shape.ts';
@@ -109,14 +109,7 @@ function testTold(
 /** Where the first range from `from` on is that ends behind a string; it is mostly the first. */
 function firstEndingBehind(ranges: RowRanges, from: number, code: number): number {
   if (from >= ranges.length || ranges[from + 1]! > code) return from;
-  let low = from / 2;
-  let high = ranges.length / 2;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (ranges[2 * middle + 1]! <= code) low = middle + 1;
-    else high = middle;
-  }
-  return 2 * low;
+  return 2 * partitionPoint(from / 2, ranges.length / 2, (range) => ranges[2 * range + 1]! <= code);
 }
 
 /** A text in the strings of one block. */

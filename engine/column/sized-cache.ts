@@ -62,3 +62,27 @@ export class SizedCache<Key, Value> {
     this.#items.delete(key);
   }
 }
+
+/** What `make` gives of a key, kept until another key is asked for: row after row asks for the same. */
+export function keepLast<Key, Value>(make: (key: Key) => Value): (key: Key) => Value {
+  let last: { readonly key: Key; readonly value: Value } | undefined;
+  return (key) => {
+    if (last?.key !== key) last = { key, value: make(key) };
+    return last.value;
+  };
+}
+
+/** What `make` gives of each of the keys that were asked for last, at most so many. */
+export function keepRecent<Key, Value>(
+  countMax: number,
+  make: (key: Key) => Value,
+): (key: Key) => Value {
+  const kept = new SizedCache<Key, Value>(countMax);
+  return keepLast((key) => {
+    const known = kept.find(key);
+    if (known !== undefined) return known;
+    const value = make(key);
+    kept.set(key, value, 1);
+    return value;
+  });
+}
