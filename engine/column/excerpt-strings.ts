@@ -1,5 +1,4 @@
 import { ByteTable, hashBytes } from './byte-table.ts';
-import type { JsonWriter } from './json-buffer.ts';
 import type { ByteRange } from './skeleton.ts';
 import {
   ANY,
@@ -14,9 +13,8 @@ import {
   WORD,
 } from './split-shape.ts';
 import { SplitTexts } from './split-strings.ts';
-import type { StringEntries } from './string-footer.ts';
+import { StringColumn } from './string-footer.ts';
 import type { SplitBlock, StringBlock } from './vector.ts';
-import { decodeWtf8 } from './wtf8.ts';
 
 /**
  * Which bytes of a string behind its head are meant:
@@ -40,10 +38,7 @@ export function cutRange(cut: Cut, { bytes, start, end }: ByteRange): ByteRange 
 }
 
 /** The paths, or the queries, of strings that are kept apart: they take no bytes of their own. */
-export class ExcerptStrings implements StringEntries, SplitBlock {
-  readonly size: number;
-  readonly isDistinct = false;
-  readonly isPerValue = true;
+export class ExcerptStrings extends StringColumn implements SplitBlock {
   readonly heads = NO_HEADS;
   readonly headStarts = FIRST;
   readonly headCodes = FIRST;
@@ -65,6 +60,7 @@ export class ExcerptStrings implements StringEntries, SplitBlock {
   readonly holeCounts: Readonly<Int16Array>;
 
   constructor(whole: SplitBlock, cut: Cut) {
+    super({ size: whole.shapeCodes.length, isDistinct: false, isPerValue: true });
     this.#whole = whole;
     this.#cut = cut;
     this.shapes = cutShapes(cut, whole.shapes);
@@ -77,7 +73,6 @@ export class ExcerptStrings implements StringEntries, SplitBlock {
     this.textEntries = whole.textEntries;
     const place = cut === 'path' ? IN_PATH : IN_QUERY;
     this.isWordHeld = whole.wordPlaces?.map((places) => ((places & place) === 0 ? 0 : 1));
-    this.size = whole.shapeCodes.length;
     const wordCounts = wordHoles(this.shapes);
     this.hasWordsCutOff = wordHoles(whole.shapes).map((count, shape) =>
       count > wordCounts[shape]! ? 1 : 0,
@@ -88,11 +83,6 @@ export class ExcerptStrings implements StringEntries, SplitBlock {
 
   get split(): SplitBlock {
     return this;
-  }
-
-  value(code: number): string {
-    const { bytes, start, end } = this.range(code);
-    return decodeWtf8(bytes, start, end);
   }
 
   range(code: number): ByteRange {
@@ -145,11 +135,6 @@ export class ExcerptStrings implements StringEntries, SplitBlock {
       const code = codes[row]!;
       starts[row] = code < 0 ? 0 : this.partStart(code);
     }
-  }
-
-  writeJson(code: number, out: JsonWriter): void {
-    const { bytes, start, end } = this.range(code);
-    out.stringBytes(bytes, start, end);
   }
 }
 

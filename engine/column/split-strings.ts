@@ -1,5 +1,4 @@
 import { lengthened } from './carved-arrays.ts';
-import type { JsonWriter } from './json-buffer.ts';
 import { firstAtLeast } from './positions.ts';
 import type { ByteRange } from './skeleton.ts';
 import { type SliceSource, type UnsignedArray, whenAsked } from './slice.ts';
@@ -16,9 +15,8 @@ import {
   TEXT_BYTES_PER_PART_BYTE_MAX,
   WORD_SIZE_MAX,
 } from './split-shape.ts';
-import type { StringEntries } from './string-footer.ts';
+import { StringColumn } from './string-footer.ts';
 import type { SplitBlock, StringBlock } from './vector.ts';
-import { decodeWtf8 } from './wtf8.ts';
 
 /** One string put together: read at once, and not kept. */
 let scratch = new Uint8Array(4096);
@@ -35,10 +33,7 @@ const partReader = new PartReader();
 const KEY_SCALE_END = 2 ** 48;
 
 /** Strings as heads, shapes and parts, read in place: see `SplitFooter`. */
-export class SplitStrings implements StringEntries, SplitBlock {
-  readonly size: number;
-  readonly isDistinct: boolean;
-  readonly isPerValue = true;
+export class SplitStrings extends StringColumn implements SplitBlock {
   readonly heads: StringBlock;
   readonly headStarts: Uint32Array;
   readonly headCodes: Uint32Array;
@@ -65,8 +60,7 @@ export class SplitStrings implements StringEntries, SplitBlock {
 
   constructor(source: SliceSource, footer: SplitFooter, size: number, isDistinct: boolean) {
     const { heads, shapes, words } = footer;
-    this.size = size;
-    this.isDistinct = isDistinct;
+    super({ size, isDistinct, isPerValue: true });
     this.heads = { bytes: source.bytes(heads.bytes), offsets: source.unsigned32(heads.offsets) };
     this.headStarts = source.unsigned32(footer.headStarts);
     this.headCodes = source.unsigned32(footer.headCodes);
@@ -93,11 +87,6 @@ export class SplitStrings implements StringEntries, SplitBlock {
 
   get split(): SplitBlock {
     return this;
-  }
-
-  value(code: number): string {
-    const { bytes, start, end } = this.range(code);
-    return decodeWtf8(bytes, start, end);
   }
 
   range(code: number): ByteRange {
@@ -130,11 +119,6 @@ export class SplitStrings implements StringEntries, SplitBlock {
     this.#makeRoom(code, 0);
     const end = this.#fillShape(code, 0);
     return { bytes: scratch, start: 0, end };
-  }
-
-  writeJson(code: number, out: JsonWriter): void {
-    const { bytes, start, end } = this.range(code);
-    out.stringBytes(bytes, start, end);
   }
 
   headRun(code: number): number {

@@ -7,6 +7,7 @@ import type { Slice } from './slice.ts';
 import type { SplitFooter } from './split-shape.ts';
 import type { SignatureFooter } from './text-signature.ts';
 import type { Dictionary } from './vector.ts';
+import { decodeWtf8 } from './wtf8.ts';
 
 /**
  * How the strings of one column are kept: as entries, and codes that name them. Without codes,
@@ -170,4 +171,29 @@ export interface StringEntries extends Dictionary {
   range(code: number): ByteRange;
   /** Writes the entry as a JSON string. `isKept` as of `Dictionary`. */
   writeJson(code: number, out: JsonWriter, isKept?: boolean): void;
+}
+
+/** Entries that are known by their bytes: what has a shorter way to a text or to JSON says so itself. */
+export abstract class StringColumn implements StringEntries {
+  readonly size: number;
+  readonly isDistinct: boolean;
+  readonly isPerValue: boolean;
+
+  constructor({ size, isDistinct, isPerValue }: EntryFacts) {
+    this.size = size;
+    this.isDistinct = isDistinct;
+    this.isPerValue = isPerValue;
+  }
+
+  abstract range(code: number): ByteRange;
+
+  value(code: number): string {
+    const { bytes, start, end } = this.range(code);
+    return decodeWtf8(bytes, start, end);
+  }
+
+  writeJson(code: number, out: JsonWriter, _isKept?: boolean): void {
+    const { bytes, start, end } = this.range(code);
+    out.stringBytes(bytes, start, end);
+  }
 }

@@ -14,6 +14,7 @@ import { SplitStrings } from './split-strings.ts';
 import {
   type EntryFacts,
   type PackingFooter,
+  StringColumn,
   type StringEntries,
   type StringsFooter,
   WORD_FORMS,
@@ -26,7 +27,7 @@ import {
   type StringBlock,
   type Vector,
 } from './vector.ts';
-import { decodeWtf8, textAt } from './wtf8.ts';
+import { textAt } from './wtf8.ts';
 
 /** A dictionary up to this size keeps the JavaScript strings it has made. */
 const CACHED_ENTRIES_MAX = 4096;
@@ -137,22 +138,17 @@ function openEntries(
 }
 
 /** Strings end to end. `size` may be less than the block holds. */
-export class PlainStrings implements StringEntries {
-  readonly size: number;
-  readonly isDistinct: boolean;
-  readonly isPerValue: boolean;
+export class PlainStrings extends StringColumn {
   readonly strings: StringBlock;
   readonly #cache: (string | undefined)[] | undefined;
 
-  constructor(strings: StringBlock, { size, isDistinct, isPerValue }: EntryFacts) {
+  constructor(strings: StringBlock, facts: EntryFacts) {
+    super(facts);
     this.strings = strings;
-    this.size = size;
-    this.isDistinct = isDistinct;
-    this.isPerValue = isPerValue;
-    this.#cache = size <= CACHED_ENTRIES_MAX ? [] : undefined;
+    this.#cache = facts.size <= CACHED_ENTRIES_MAX ? [] : undefined;
   }
 
-  value(code: number): string {
+  override value(code: number): string {
     const known = this.#cache?.[code];
     if (known !== undefined) return known;
     const text = textAt(this.strings, code);
@@ -165,17 +161,14 @@ export class PlainStrings implements StringEntries {
     return { bytes, start: offsets[code]!, end: offsets[code + 1]! };
   }
 
-  writeJson(code: number, out: JsonWriter): void {
+  override writeJson(code: number, out: JsonWriter): void {
     const { bytes, offsets } = this.strings;
     out.stringBytes(bytes, offsets[code]!, offsets[code + 1]!);
   }
 }
 
 /** Hexadecimal digits or UUIDs, two digits a byte. */
-class PackedStrings implements StringEntries {
-  readonly size: number;
-  readonly isDistinct: boolean;
-  readonly isPerValue: boolean;
+class PackedStrings extends StringColumn {
   readonly uuids: Uint8Array | undefined;
   readonly #bytes: Uint8Array;
   readonly #isUuid: boolean;
@@ -183,21 +176,15 @@ class PackedStrings implements StringEntries {
   readonly #text: Buffer;
 
   /** `digitCount`: of each entry; `undefined` for UUIDs. */
-  constructor(
-    bytes: Uint8Array,
-    digitCount: number | undefined,
-    { size, isDistinct, isPerValue }: EntryFacts,
-  ) {
+  constructor(bytes: Uint8Array, digitCount: number | undefined, facts: EntryFacts) {
+    super(facts);
     this.#bytes = bytes;
     this.#isUuid = digitCount === undefined;
     this.uuids = this.#isUuid ? bytes : undefined;
     this.#text = Buffer.alloc(digitCount ?? UUID_LENGTH, '-');
-    this.size = size;
-    this.isDistinct = isDistinct;
-    this.isPerValue = isPerValue;
   }
 
-  value(code: number): string {
+  override value(code: number): string {
     this.#unpack(code);
     return this.#text.toString('latin1');
   }
@@ -207,7 +194,7 @@ class PackedStrings implements StringEntries {
     return { bytes: this.#text, start: 0, end: this.#text.length };
   }
 
-  writeJson(code: number, out: JsonWriter): void {
+  override writeJson(code: number, out: JsonWriter): void {
     this.#unpack(code);
     out.raw('"');
     out.rawBytes(this.#text, 0, this.#text.length);
@@ -222,22 +209,17 @@ class PackedStrings implements StringEntries {
 }
 
 /** Numbers in another dress. */
-class FormStrings implements StringEntries {
-  readonly size: number;
-  readonly isDistinct: boolean;
-  readonly isPerValue: boolean;
+class FormStrings extends StringColumn {
   readonly #numbers: NumberValues;
   readonly #form: WordForm;
 
-  constructor(numbers: NumberValues, form: WordForm, { size, isDistinct, isPerValue }: EntryFacts) {
+  constructor(numbers: NumberValues, form: WordForm, facts: EntryFacts) {
+    super(facts);
     this.#numbers = numbers;
     this.#form = form;
-    this.size = size;
-    this.isDistinct = isDistinct;
-    this.isPerValue = isPerValue;
   }
 
-  value(code: number): string {
+  override value(code: number): string {
     return this.#form.format(this.#numbers.value(code));
   }
 
@@ -246,7 +228,7 @@ class FormStrings implements StringEntries {
     return { bytes, start: 0, end: bytes.length };
   }
 
-  writeJson(code: number, out: JsonWriter): void {
+  override writeJson(code: number, out: JsonWriter): void {
     out.raw('"');
     out.raw(this.value(code));
     out.raw('"');
@@ -254,38 +236,19 @@ class FormStrings implements StringEntries {
 }
 
 /** Each string is the end of another one. */
-class SuffixStrings implements StringEntries {
-  readonly size: number;
-  readonly isDistinct: boolean;
-  readonly isPerValue: boolean;
+class SuffixStrings extends StringColumn {
   readonly #whole: StringEntries;
   readonly #sizes: UnsignedArray;
 
-  constructor(
-    whole: StringEntries,
-    sizes: UnsignedArray,
-    { size, isDistinct, isPerValue }: EntryFacts,
-  ) {
+  constructor(whole: StringEntries, sizes: UnsignedArray, facts: EntryFacts) {
+    super(facts);
     this.#whole = whole;
     this.#sizes = sizes;
-    this.size = size;
-    this.isDistinct = isDistinct;
-    this.isPerValue = isPerValue;
-  }
-
-  value(code: number): string {
-    const { bytes, start, end } = this.range(code);
-    return decodeWtf8(bytes, start, end);
   }
 
   range(code: number): ByteRange {
     const { bytes, end } = this.#whole.range(code);
     return { bytes, start: end - this.#sizes[code]!, end };
-  }
-
-  writeJson(code: number, out: JsonWriter): void {
-    const { bytes, start, end } = this.range(code);
-    out.stringBytes(bytes, start, end);
   }
 }
 
@@ -299,10 +262,7 @@ const ENTRY = 0;
 const line = new JsonBuffer();
 
 /** Strings compressed in blocks. */
-class DeflatedStrings implements StringEntries {
-  readonly size: number;
-  readonly isDistinct: boolean;
-  readonly isPerValue: boolean;
+class DeflatedStrings extends StringColumn {
   readonly #bytes: Uint8Array;
   readonly #blockOffsets: Uint32Array;
   readonly #sizes: UnsignedArray;
@@ -314,20 +274,13 @@ class DeflatedStrings implements StringEntries {
   constructor(
     source: SliceSource,
     packing: Extract<PackingFooter, { readonly kind: 'deflated' }>,
-    { size, isDistinct, isPerValue }: EntryFacts,
+    facts: EntryFacts,
   ) {
+    super(facts);
     this.#bytes = source.bytes(packing.bytes);
     this.#blockOffsets = source.unsigned32(packing.blockOffsets);
     this.#sizes = source.unsigned(packing.sizes, packing.sizeWidth);
     this.#blockEntries = packing.blockEntries;
-    this.size = size;
-    this.isDistinct = isDistinct;
-    this.isPerValue = isPerValue;
-  }
-
-  value(code: number): string {
-    const { bytes, start, end } = this.range(code);
-    return decodeWtf8(bytes, start, end);
   }
 
   range(code: number): ByteRange {
@@ -336,7 +289,7 @@ class DeflatedStrings implements StringEntries {
     return { bytes, start: offsets[entry]!, end: offsets[entry + 1]! };
   }
 
-  writeJson(code: number, out: JsonWriter, isKept = false): void {
+  override writeJson(code: number, out: JsonWriter, isKept = false): void {
     if (isKept && this.#texts.write(code, ENTRY, out)) return;
     const { bytes, start, end } = this.range(code);
     if (!isKept) {
