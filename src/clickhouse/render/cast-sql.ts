@@ -3,7 +3,7 @@ import type { Expression } from '../../../engine/index.ts';
 import { anyNumber, floatText, readDynamic } from './dynamic-sql.ts';
 import { INTERVAL_BOUNDS, intervalText } from './interval-sql.ts';
 import { amountsOfText } from './interval-text-sql.ts';
-import { asNumber } from './number-sql.ts';
+import { asNumber, SAFE_INTEGER_MAX } from './number-sql.ts';
 import { refuse, UNSUPPORTED } from './refusal.ts';
 import { nullOf, storedType } from './sql-type.ts';
 import { canRaise, type StatementParts } from './statement-parts.ts';
@@ -171,6 +171,15 @@ function dynamicOf(value: string, from: SqlType, parts: StatementParts): string 
       return `if(isNull(${value}), NULL, if(${value}, 'true', 'false'))`;
     case 'NUMBER':
       return parts.once(value, (number) => `ifNull(toString(${number}.1), toString(${number}.2))`);
+    case 'FLOAT64':
+      return parts.once(value, (number) => {
+        const raised = parts.raise(`NOT (abs(${number}) <= ${SAFE_INTEGER_MAX})`, {
+          code: 'query_failed',
+          message: `${UNSUPPORTED} a FLOAT64 beside fields that is NaN or beyond 2^53`,
+          span: undefined,
+        });
+        return `if(${raised} = 0, toString(${number}), NULL)`;
+      });
     default:
       return undefined;
   }

@@ -79,16 +79,8 @@ export function readDynamic(
       return readNumber(value, parts);
     case 'STRING':
       return readText(value, parts);
-    case 'ARRAY': {
-      const element = elementTypeOf(type);
-      if (element.kind === 'DYNAMIC') return dynamicList(value, parts);
-      const name = parts.variable();
-      const read = asColumn(readDynamic(name, element, { parts, span }), element);
-      return parts.once(dynamicList(value, parts), (list) => {
-        const inner = parts.variable();
-        return `arrayMap(${inner} -> arrayMap(${name} -> ${read}, ${inner}), ${list})`;
-      });
-    }
+    case 'ARRAY':
+      return readElements(dynamicList(value, parts), elementTypeOf(type), { parts, span });
     case 'BYTES':
     case 'JSON':
     case 'STRUCT':
@@ -107,6 +99,15 @@ export function readDynamic(
     default:
       return unreachable(type);
   }
+}
+
+/** An ARRAY of DYNAMIC as one of another type. */
+export function readElements(list: string, element: SqlType, context: TextContext): string {
+  if (element.kind === 'DYNAMIC') return list;
+  const { parts } = context;
+  const [name, inner] = [parts.variable(), parts.variable()];
+  const read = asColumn(readDynamic(name, element, context), element);
+  return `arrayMap(${inner} -> arrayMap(${name} -> ${read}, ${inner}), ${list})`;
 }
 
 type TextContext = { readonly parts: StatementParts; readonly span: Span | undefined };

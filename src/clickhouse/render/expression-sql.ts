@@ -1,7 +1,7 @@
 import { must, type Span, type SqlType, typeName, unreachable } from '../../../engine/columns.ts';
 import type { ColumnId, Expression } from '../../../engine/index.ts';
 import { castSql } from './cast-sql.ts';
-import { dynamicField, dynamicList, readDynamic } from './dynamic-sql.ts';
+import { dynamicField, dynamicList, readDynamic, readElements } from './dynamic-sql.ts';
 import { functionSql } from './functions/registry.ts';
 import { asFloat } from './number-sql.ts';
 import { refuse } from './refusal.ts';
@@ -151,6 +151,10 @@ export class ExpressionSql {
     const parts = this.#parts;
     if (input.type.kind === 'DYNAMIC') return readDynamic(value, type, { parts });
     if (input.type.kind === 'NUMBER') return readNumberAs(value, type, parts);
+    const from = input.type.kind === 'ARRAY' ? input.type.element.kind : undefined;
+    if (type.kind === 'ARRAY' && from === 'DYNAMIC') {
+      return readElements(value, type.element, { parts, span: undefined });
+    }
     return refuse(`a ${typeName(input.type)} that is read as ${typeName(type)}`, undefined);
   }
 

@@ -3,7 +3,7 @@ import { storedType } from './sql-type.ts';
 import type { StatementParts } from './statement-parts.ts';
 
 /** Up to here every whole double is an integer of its own: 2^53 − 1. */
-const SAFE_INTEGER_MAX = '9007199254740991';
+export const SAFE_INTEGER_MAX = '9007199254740991';
 
 const NUMBER = storedType({ kind: 'NUMBER' });
 

@@ -1,6 +1,7 @@
-import type { SqlType } from '../../../../engine/columns.ts';
+import { DYNAMIC, type SqlType } from '../../../../engine/columns.ts';
 import { intervalKey } from '../interval-sql.ts';
 import { type Comparison, compareNumbers } from '../number-sql.ts';
+import { sortablePart } from '../sort-sql.ts';
 import { isNull, isScalar, nullOf } from '../sql-type.ts';
 import type { StatementParts } from '../statement-parts.ts';
 import { type CallSql, constantOf, type FunctionSql, refuseTypes } from './function-sql.ts';
@@ -53,9 +54,19 @@ function compare(operator: Comparison, { left, right }: Pair, call: CallSql): st
   }
   const areDynamic = types.every(({ kind }) => kind === 'DYNAMIC');
   const isEquality = operator === '=' || operator === '!=';
-  if (areDynamic && !isEquality) return refuseTypes(call);
+  if (areDynamic && !isEquality) return compareFields(operator, { left, right }, call.parts);
   if (!types.every(isComparable)) return refuseTypes(call);
   return `(${left} ${operator} ${right})`;
+}
+
+/** By kind and value, as ORDER BY has it. */
+function compareFields(operator: Comparison, { left, right }: Pair, parts: StatementParts): string {
+  return parts.once(left, (one) =>
+    parts.once(right, (other) => {
+      const [key, otherKey] = [one, other].map((name) => sortablePart(name, DYNAMIC));
+      return `if(isNull(${one}) OR isNull(${other}), NULL, ${key} ${operator} ${otherKey})`;
+    }),
+  );
 }
 
 /** Whether ClickHouse compares values of a type by itself as the engine does. */
@@ -102,10 +113,10 @@ function extreme(operator: '<' | '>'): FunctionSql {
   return (call) => {
     const [first, ...rest] = call.arguments as [string, ...string[]];
     const kind = call.types[0]!.kind;
-    const isOrdered = (type: SqlType) => isComparable(type) || type.kind === 'INTERVAL';
+    const isOrdered = (type: SqlType) =>
+      isComparable(type) || type.kind === 'INTERVAL' || type.kind === 'NUMBER';
     if (!call.types.every((type) => isOrdered(type) && type.kind === kind))
       return refuseTypes(call);
-    if (kind === 'DYNAMIC') return refuseTypes(call);
     return rest.reduce((best, value) => better({ best, value, operator, kind }, call.parts), first);
   };
 }
@@ -125,10 +136,29 @@ function better(
         const isBetter = `${intervalKey(value)} ${of.operator} ${intervalKey(best)}`;
         return `multiIf(empty(${best}) OR empty(${value}), [], ifNull(${isBetter}, 0), ${value}, ${best})`;
       }
+      if (of.kind === 'NUMBER') return betterNumber({ ...of, best, value }, parts);
+      if (of.kind === 'DYNAMIC') {
+        const isBetter = compareFields(of.operator, { left: value, right: best }, parts);
+        return `multiIf(isNull(${best}) OR isNull(${value}), NULL, ifNull(${isBetter}, 0), ${value}, ${best})`;
+      }
       const tests =
         of.kind === 'FLOAT64' ? `isNaN(${best}), ${best}, isNaN(${value}), ${value}, ` : '';
       const isMissing = `isNull(${best}) OR isNull(${value})`;
       return `multiIf(${isMissing}, NULL, ${tests}${value} ${of.operator} ${best}, ${value}, ${best})`;
     }),
   );
+}
+
+const NUMBER: SqlType = { kind: 'NUMBER' };
+
+function betterNumber(
+  of: { readonly best: string; readonly value: string; readonly operator: '<' | '>' },
+  parts: StatementParts,
+): string {
+  const { best, value } = of;
+  const [sql, other] = [value, best].map((each) => ({ sql: each, type: NUMBER }));
+  const isBetter = compareNumbers(of.operator, sql!, other!, parts);
+  const isMissing = `${isNull(best, NUMBER)} OR ${isNull(value, NUMBER)}`;
+  const isNoNumber = (name: string) => `ifNull(isNaN(${name}.2), 0)`;
+  return `multiIf(${isMissing}, ${nullOf(NUMBER)}, ${isNoNumber(best)}, ${best}, ${isNoNumber(value)} OR ifNull(${isBetter}, 0), ${value}, ${best})`;
 }

@@ -1,0 +1,68 @@
+// In a process of its own: chDB has one folder open at a time.
+import { deepEqual } from 'node:assert/strict';
+import { after, before, suite, test } from 'node:test';
+import { bindQuery } from '../../engine/plan/prepared-query.ts';
+import { parseQuery } from '../../engine/sql/query-parser.ts';
+import { batchOf, type EventValue } from '../column/batch-of.ts';
+import { BothStores } from './both-stores.ts';
+import { missingChdb } from './chdb.ts';
+
+const CALL = { parameters: new Map(), nowUs: 1_768_478_400_000_000, rowsMax: 10_000 };
+
+/** Of each kind, and numbers that a double does not tell apart. */
+const VALUES: readonly EventValue[] = [
+  ...[null, true, false, 0, 7, -7, 0.5, 1e300, 2n ** 53n, 2n ** 53n + 1n, 2n ** 63n - 1n],
+  ...['', '7', 'é', 'z', [1, 'x'], [], { a: 1 }],
+];
+
+const LISTS: readonly EventValue[] = [['x', 7, null, true], [], [2.5, -1], null];
+
+const EVENTS = VALUES.flatMap((f, one) =>
+  VALUES.map((g, other) => ({
+    ...{ id: `${one}-${other}`, timestampUs: CALL.nowUs, event_message: null, project: 'p' },
+    metadata: { f, g, list: LISTS[(one + other) % LISTS.length]! },
+  })),
+);
+
+suite('fields, whose kinds only the events know', { skip: missingChdb() }, () => {
+  let stores: BothStores;
+
+  before(async () => {
+    stores = new BothStores([{ name: 'logs', projectPath: ['project'] }]);
+    await stores.add('logs', batchOf(EVENTS));
+  });
+
+  after(() => stores?.close());
+
+  function expectSame(select: string): void {
+    const text = `SELECT t.id, ${select} AS x FROM logs AS t CROSS JOIN UNNEST(t.metadata) AS m ORDER BY t.id`;
+    const bound = bindQuery(parseQuery(text), { sources: stores.sources, parameters: [] });
+    const plan = stores.optimized(bound, CALL);
+    const { output } = bound;
+    deepEqual(stores.fromClickHouse(plan, output), stores.fromEngine(plan, output), select);
+  }
+
+  test('are compared by kind and value', () => {
+    for (const sign of ['<', '<=', '>', '>=', '=', '!=']) expectSame(`m.f ${sign} m.g`);
+    expectSame('m.f BETWEEN m.g AND m.f');
+    for (const sign of ['<', '<=', '>', '>=', '=', '!=']) expectSame(`m.f + 0 ${sign} m.g + 0`);
+  });
+
+  test('have a greatest and a least one', () => {
+    for (const name of ['GREATEST', 'LEAST']) {
+      expectSame(`${name}(m.f, m.g)`);
+      expectSame(`${name}(m.f + 0, m.g + 0)`);
+      expectSame(`${name}(m.f, m.g, COALESCE(m.f, 0.25))`);
+    }
+  });
+
+  test('take fractions beside them', () => {
+    expectSame('COALESCE(m.f, CAST(LENGTH(t.id) AS FLOAT64) / 4)');
+    expectSame('IF(m.g = 7, m.f, 0.1 + LENGTH(t.id))');
+  });
+
+  test('are read as the elements of lists', () => {
+    expectSame("ARRAY_TO_STRING(ARRAY_CONCAT(m.list, m.list), '-')");
+    expectSame("ARRAY_TO_STRING(ARRAY_REVERSE(m.list), ',', 'none')");
+  });
+});
