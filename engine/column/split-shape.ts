@@ -313,7 +313,7 @@ export class PartReader {
 export const TEXT_BYTES_PER_PART_BYTE_MAX = 3;
 
 /** Writes a number at `text[to]`; gives where it ends. */
-export function writeDigits(value: number, text: Uint8Array, to: number): number {
+function writeDigits(value: number, text: Uint8Array, to: number): number {
   let size = 1;
   for (let rest = value; rest >= 10; rest = Math.floor(rest / 10)) size++;
   let rest = value;
