@@ -1,5 +1,5 @@
 // In a process of its own: chDB has one folder open at a time.
-import { deepEqual } from 'node:assert/strict';
+import { deepEqual, throws } from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { bindQuery } from '../../engine/plan/prepared-query.ts';
 import { parseQuery } from '../../engine/sql/query-parser.ts';
@@ -34,11 +34,14 @@ suite('fields, whose kinds only the events know', { skip: missingChdb() }, () =>
 
   after(() => stores?.close());
 
-  function expectSame(select: string): void {
+  function planned(select: string) {
     const text = `SELECT t.id, ${select} AS x FROM logs AS t CROSS JOIN UNNEST(t.metadata) AS m ORDER BY t.id`;
     const bound = bindQuery(parseQuery(text), { sources: stores.sources, parameters: [] });
-    const plan = stores.optimized(bound, CALL);
-    const { output } = bound;
+    return { plan: stores.optimized(bound, CALL), output: bound.output };
+  }
+
+  function expectSame(select: string): void {
+    const { plan, output } = planned(select);
     deepEqual(stores.fromClickHouse(plan, output), stores.fromEngine(plan, output), select);
   }
 
@@ -59,6 +62,15 @@ suite('fields, whose kinds only the events know', { skip: missingChdb() }, () =>
   test('take fractions beside them', () => {
     expectSame('COALESCE(m.f, CAST(LENGTH(t.id) AS FLOAT64) / 4)');
     expectSame('IF(m.g = 7, m.f, 0.1 + LENGTH(t.id))');
+  });
+
+  test('are refused beside constants that JSON does not have', () => {
+    for (const number of ['NaN', 'inf', '-inf']) {
+      const { plan, output } = planned(`LEAST(m.f, CAST('${number}' AS FLOAT64))`);
+      throws(() => stores.fromClickHouse(plan, output), {
+        message: 'the ClickHouse store does not support NaN or an infinity beside fields',
+      });
+    }
   });
 
   test('are read as the elements of lists', () => {

@@ -182,6 +182,10 @@ function dynamicLiteral(
   { parts, span }: { readonly parts: StatementParts; readonly span?: Span | undefined },
 ): string {
   if (Array.isArray(value)) return refuse('a constant list beside fields', span);
+  // JSON has neither.
+  if (typeof value === 'number' && !Number.isFinite(value)) {
+    return refuse('NaN or an infinity beside fields', span);
+  }
   const json = typeof value === 'string' ? JSON.stringify(value) : String(value);
   return `JSONExtractRaw(${parts.text(json, span)})`;
 }
