@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Tenant } from '../../engine/index.ts';
-import { sendBytes } from './response.ts';
+import { beginBytes, sendBytes } from './response.ts';
 import type { WorkTurns } from './work-turns.ts';
 
 /**
@@ -32,8 +32,7 @@ export class AnswerWriter {
       sendBytes(response, 200, contentType, parts);
       return;
     }
-    response.setHeader('Content-Type', contentType);
-    response.setHeader('Content-Length', size);
+    beginBytes(response, 200, contentType, parts);
     for (const part of parts) await this.write(part);
     response.end();
   }

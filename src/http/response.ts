@@ -34,7 +34,8 @@ export function sendBytes(
   response.end(parts.at(-1));
 }
 
-function beginBytes(
+/** Sets the status and headers of a complete answer, given in parts. */
+export function beginBytes(
   response: TransportResponse,
   status: number,
   contentType: string,
