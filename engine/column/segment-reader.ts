@@ -69,6 +69,8 @@ type OpenedSegment = {
   readonly clock: number;
   /** What `useCount` was then. */
   usedAt: number;
+  /** Whether some rows were taken out of it and nothing was read from the file for that. */
+  hasExtractFromMemory: boolean;
 };
 
 /**
@@ -218,7 +220,8 @@ export function forgetReaders(): void {
  * Some rows of a segment that is not in memory: taken out of it, as long as that is less to read than the
  * columns they lie in. What has been read in this way from a segment counts; whenever it has come to as much as the
  * segment itself, and there is room for that, columns are read whole once, and stay: whoever rents pays at most twice what
- * buying would have cost.
+ * buying would have cost. The same where the rows taken out were all in memory: then nothing counts, and each call would
+ * copy them again.
  */
 function extracted<T>(
   handle: SealedSegmentHandle,
@@ -227,14 +230,19 @@ function extracted<T>(
 ): T | undefined {
   const { imageSize, rowCount } = backing;
   if (imageSize < EXTRACT_IMAGE_BYTES_MIN) return undefined;
-  const { image, reader } = openSealed(handle);
+  const opened = openSealed(handle);
+  const { image, reader } = opened;
   if (image.isWhole) return undefined;
-  if (bytesReadInParts(backing) >= imageSize) {
-    forgetReadInParts(backing);
-    if (image.hasRoomForAll) return undefined;
-  }
+  const isPaidFor = bytesReadInParts(backing) >= imageSize;
+  if (isPaidFor) forgetReadInParts(backing);
+  if ((isPaidFor || opened.hasExtractFromMemory) && image.hasRoomForAll) return undefined;
   const rowsMax = Math.floor(rowCount / EXTRACT_PART);
-  return take(reader, { imageSize, read: image.read, rowsMax });
+  const bytesBefore = bytesReadInParts(backing);
+  const taken = take(reader, { imageSize, read: image.read, rowsMax });
+  if (taken !== undefined) {
+    opened.hasExtractFromMemory ||= bytesReadInParts(backing) === bytesBefore;
+  }
+  return taken;
 }
 
 /** The scan at hand goes on with these rows. */
@@ -325,6 +333,7 @@ function opening(
     image,
     clock,
     usedAt: NEVER,
+    hasExtractFromMemory: false,
   };
 }
 
