@@ -156,7 +156,8 @@ test('a message without an end is cut off, and nothing is stored', async () => {
 });
 
 test('a call whose answer is not read is cut off', async () => {
-  await withGrpc({ limits: IMPATIENT }, async (_client, { stored }, server) => {
+  const limits = { ...IMPATIENT, bodyMsMax: 60_000 };
+  await withGrpc({ limits }, async (_client, { stored }, server) => {
     // With a window of nothing, no message may be sent to it.
     const session = connectHttp2(`http://127.0.0.1:${server.port}`, {
       settings: { initialWindowSize: 0 },

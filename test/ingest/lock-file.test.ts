@@ -115,15 +115,17 @@ test('of many that find a dead lock at the same moment, one wins', async () => {
 
 test('a lock of another host holds while it changes, and no longer when it stands still', async () => {
   await inFolder(async (path) => {
-    const timing = { beatMs: 10, watchMs: 400, lookMs: 5 };
+    // One that changes is not watched for long, unless its disk stands still.
+    const timing = { beatMs: 10, watchMs: 10_000, lookMs: 5 };
     const living = await LockFile.take(path, NOW_US, timing);
     const owner = JSON.parse(await readFile(path, 'utf8'));
     await replaceFile(path, JSON.stringify({ ...owner, host: 'elsewhere' }));
     await assert.rejects(LockFile.take(path, NOW_US, timing), /on elsewhere, since/);
     await living.release();
     await replaceFile(path, JSON.stringify({ ...owner, host: 'elsewhere' }));
-    await (await LockFile.take(path, NOW_US, timing)).release();
+    const brief = { ...timing, watchMs: 50 };
+    await (await LockFile.take(path, NOW_US, brief)).release();
     await writeFile(path, 'not ours');
-    await (await LockFile.take(path, NOW_US, timing)).release();
+    await (await LockFile.take(path, NOW_US, brief)).release();
   });
 });

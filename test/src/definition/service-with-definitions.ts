@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { LogEntry } from '../../../src/log.ts';
@@ -27,6 +27,7 @@ export class ServiceWithDefinitions {
   readonly entries: LogEntry[] = [];
   readonly #environment: Readonly<Record<string, string>>;
   #service: Service | undefined;
+  #writeCount = 0;
 
   private constructor(folder: string, environment: Readonly<Record<string, string>>) {
     this.dataDir = join(folder, 'data');
@@ -114,9 +115,12 @@ export class ServiceWithDefinitions {
     await this.start();
   }
 
-  /** Writes a file of the folder of definitions. */
+  /** Writes a file of the folder of definitions; its time is that of no other write, as if some time had passed between. */
   async write(name: string, text: string): Promise<void> {
-    await writeFile(join(this.endpointsDir, name), text);
+    const path = join(this.endpointsDir, name);
+    await writeFile(path, text);
+    this.#writeCount += 1;
+    await utimes(path, this.#writeCount, this.#writeCount);
   }
 
   async remove(name: string): Promise<void> {

@@ -108,7 +108,7 @@ test('a body of unknown length is refused as soon as it exceeds the room', async
 
 test('the answer to a refused long body says that the connection closes, and the whole body may be sent', async () => {
   const size = 40 * SHORT_BODY_BYTES_MAX;
-  await withApp({ heldBytesMax: 1000 }, async (app) => {
+  await withApp({ heldBytesMax: 1000, callers: { lingerMs: 60_000 } }, async (app) => {
     const post = new HeadOnly(app.port, [`Content-Length: ${size}`]);
     assert.match(await post.answer(), /^Connection: close\r$/m);
     post.send('x'.repeat(size));
