@@ -100,7 +100,7 @@ class TypedLines implements LinePrompt {
   }
 
   whileCancellable<T>(abort: AbortController, work: () => Promise<T>): Promise<T> {
-    if (this.#isCancelling) setTimeout(() => abort.abort(), 50);
+    if (this.#isCancelling) void whenRunning().then(() => abort.abort());
     return work();
   }
 
@@ -154,11 +154,19 @@ test('the history is kept in a file that only the user may read, and is there th
 const NUMBERS = 'UNNEST(GENERATE_ARRAY(1, 1000000))';
 const LONG = `SELECT COUNT(*) AS n FROM ${NUMBERS} AS a, ${NUMBERS} AS b WHERE a + b = 0;`;
 
-/** Queries that the service has ended because they were cancelled. */
-async function countCancelled(): Promise<number> {
+/** A metric of the service, zero where it has none. */
+async function metric(name: string): Promise<number> {
   const { text } = await service.ask('GET', '/metrics');
-  const [, count = '0'] = /^weir_queries_total\{code="query_cancelled"\} (\d+)$/m.exec(text) ?? [];
-  return Number(count);
+  const line = text.split('\n').find((each) => each.startsWith(`${name} `));
+  return Number(line?.slice(name.length) ?? 0);
+}
+
+/** Queries that the service has ended because they were cancelled. */
+const countCancelled = () => metric('weir_queries_total{code="query_cancelled"}');
+
+/** Resolves when the service runs a query on a thread. */
+async function whenRunning(): Promise<void> {
+  while ((await metric('weir_work_tasks{kind="call",state="running"}')) === 0) await sleep(10);
 }
 
 /** Resolves when the service has ended so many cancelled queries. */
