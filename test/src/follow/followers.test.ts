@@ -273,7 +273,7 @@ test('events that a follower has not read stay in the store', async () => {
 });
 
 test('a page waits until unread pages of others leave room for it', async () => {
-  const under = new FollowersUnderTest({ eventBytes: 8 * 1024 * 1024, heldBytesMax: 1 });
+  const under = new FollowersUnderTest({ eventBytes: 32 * 1024 * 1024, heldBytesMax: 1 });
   await under.with(async (open) => {
     const slow = await open();
     await slow.emptied(1);

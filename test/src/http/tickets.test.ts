@@ -6,6 +6,7 @@ import { DOWNLOAD_PAGE_ROWS, TICKET_MS_MAX, TICKETS_OF_TOKEN_MAX } from '../../.
 import { NOW, us } from '../../scripts/script.ts';
 import { makeToken } from '../../support/granted.ts';
 import { HttpClient } from '../../support/http-client.ts';
+import { BEGUN_BYTES, LONG_COUNT, postLongEvents } from '../../support/long-download.ts';
 import { ServiceUnderTest } from '../../support/service-under-test.ts';
 
 const NOW_US = us(NOW);
@@ -172,18 +173,6 @@ test('a token that is bound to a project downloads its events alone', async () =
   deepEqual(codeOf(await askTicket(others, token)), [403, 'out_of_reach']);
 });
 
-/** Posts 30 MB, which the buffers of a connection do not take. */
-async function postLongEvents(source: string): Promise<void> {
-  const event_message = 'x'.repeat(2_500);
-  for (let post = 0; post < 3; post++) {
-    const events = Array.from({ length: 4_000 }, (_, index) => ({
-      ...{ id: `long-${post}-${index}`, project: 'alpha', event_message },
-      timestamp: NOW_US - 60_000_000 + 4_000 * post + index,
-    }));
-    await service.post(source, events, NOW_US);
-  }
-}
-
 /** Reads at least so many bytes, and then stops. */
 function readBytes(answer: IncomingMessage, bytes: number): Promise<void> {
   return new Promise((resolve) => {
@@ -198,19 +187,19 @@ function readBytes(answer: IncomingMessage, bytes: number): Promise<void> {
 }
 
 test('a download says how far it is to its token, and is cancelled by its id', async () => {
-  await postLongEvents('postgres.logs');
+  await postLongEvents(service, 'postgres.logs');
   const { id, url } = await makeTicket({ source: 'postgres.logs', format: 'ndjson' });
   const run = `/api/query/runs/${id}`;
   deepEqual(codeOf(await service.ask('GET', run)), [404, 'unknown_run'], 'it is not begun');
   const answer = await beginDownload(url);
   const { token } = await makeToken(service, 'another', { scopes: ['explore'] });
   equal((await service.ask('GET', run, undefined, { 'X-API-KEY': token })).status, 404);
-  await readBytes(answer, 15_000_000);
+  await readBytes(answer, BEGUN_BYTES);
   const { status, text } = await service.ask('GET', run);
   equal(status, 200, text);
   const { state, rows_done: done, share } = JSON.parse(text);
   equal(state, 'sending');
-  ok(done > 0 && done < 12_000 && share > 0 && share < 1, text);
+  ok(done > 0 && done < LONG_COUNT && share > 0 && share < 1, text);
   equal((await service.ask('DELETE', run)).status, 204);
   await rejects(readAll(answer), 'what was broken off does not look complete');
   equal((await whenOver(id)).state, 'cancelled');
