@@ -7,9 +7,7 @@ import {
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createInterface } from 'node:readline';
-
-/** Bytes of a download that go on to the browser before it is held up: more than a page of long events. */
-const HELD_BYTES = 15_000_000;
+import { BEGUN_BYTES } from '../support/long-download.ts';
 
 /** A proxy between a browser and a service: downloads and events pass it as a test wants, all else as it is. */
 export class AnswerGate {
@@ -90,7 +88,7 @@ export class AnswerGate {
 
   #hold(answer: IncomingMessage, response: ServerResponse): void {
     this.#held.add(answer);
-    let left = HELD_BYTES;
+    let left = BEGUN_BYTES;
     answer.on('data', (chunk: Buffer) => {
       response.write(chunk);
       left -= chunk.length;

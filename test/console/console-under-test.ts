@@ -11,7 +11,7 @@ import {
 } from './playwright.ts';
 
 /** Milliseconds that a person would wait, on a machine that is busy. */
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 60_000;
 
 const WIDTHS: Readonly<Record<number, number>> = { 360: 740, 1280: 800, 3840: 2160 };
 

@@ -4,6 +4,7 @@ import { after, afterEach, before, suite, test } from 'node:test';
 import { DEFINITION_ROWS_MAX, DOWNLOAD_PAGE_ROWS, TICKET_MS_MAX } from '../../src/limits.ts';
 import { NOW, us } from '../scripts/script.ts';
 import { makeToken } from '../support/granted.ts';
+import { LONG_COUNT, postLongEvents } from '../support/long-download.ts';
 import { parseCsv } from '../support/parse-csv.ts';
 import { AnswerGate } from './answer-gate.ts';
 import { ConsoleUnderTest, checkAccessible, checkFits, LOOKS } from './console-under-test.ts';
@@ -63,18 +64,6 @@ function idsOf(text: string): readonly string[] {
     .map((line) => JSON.parse(line).id);
 }
 
-/** Posts 30 MB, which the buffers of a connection do not take. */
-async function postLongEvents(weir: ConsoleUnderTest): Promise<void> {
-  const event_message = 'x'.repeat(2_500);
-  for (let post = 0; post < 3; post++) {
-    const events = Array.from({ length: 4_000 }, (_, index) => ({
-      ...{ id: `long-${post}-${index}`, project: 'alpha', event_message },
-      timestamp: NOW_US - 60_000_000 + 4_000 * post + index,
-    }));
-    await weir.service.post('long.logs', events, NOW_US);
-  }
-}
-
 suite('a download in the console', { skip: missingBrowser() }, () => {
   let weir: ConsoleUnderTest;
   let gate: AnswerGate;
@@ -83,7 +72,7 @@ suite('a download in the console', { skip: missingBrowser() }, () => {
     weir = await ConsoleUnderTest.start({ SOURCES: 'app.logs:project,long.logs:project' });
     gate = await AnswerGate.start(weir.service.url);
     await weir.service.post('app.logs', EVENTS, NOW_US);
-    await postLongEvents(weir);
+    await postLongEvents(weir.service, 'long.logs');
   });
 
   after(async () => {
@@ -220,7 +209,7 @@ suite('a download in the console', { skip: missingBrowser() }, () => {
     await page.keyboard.press('Escape');
     await dialogOf(page).waitFor({ state: 'detached' });
     const [, ...rows] = textsOf(await readFile(await download.path(), 'utf8'));
-    assert.equal(rows.length, 12_000);
+    assert.equal(rows.length, LONG_COUNT);
   });
 
   test('that breaks off says so', async () => {

@@ -115,6 +115,9 @@ export type Browser = {
 const PACKAGE = 'test/console/package.json';
 const CHROMIUM = process.env['WEIR_CHROMIUM'] ?? '/usr/bin/chromium';
 
+/** A browser has started by then, on a machine that is busy. */
+const START_MS_MAX = 120_000;
+
 /** Why no browser can be driven here; `false` if one can. */
 export function missingBrowser(): string | false {
   if (!existsSync(CHROMIUM)) return `there is no ${CHROMIUM}`;
@@ -130,7 +133,11 @@ export async function launchBrowser(): Promise<Browser> {
     readonly chromium: { launch(options: object): Promise<Browser> };
   };
   // Tests run as any user, and in containers that have no namespaces left for a sandbox.
-  return await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
+  return await chromium.launch({
+    executablePath: CHROMIUM,
+    args: ['--no-sandbox'],
+    timeout: START_MS_MAX,
+  });
 }
 
 /** The program of axe, for a page to run. */
