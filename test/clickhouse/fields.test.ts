@@ -39,6 +39,9 @@ const QUERIES: readonly string[] = [
   'ROW_NUMBER() OVER (PARTITION BY m.region ORDER BY m.odd, t.id) AS n, t.id | ORDER BY t.id',
   'MOD(m.size, 2) AS x, DIV(m.execution_time_ms, 7) AS y | ORDER BY t.id',
   't.identifier AS a, t.Identifier AS b, t.project, t.event_message | ORDER BY t.id',
+  'm.odd, n.odd AS other, n.size | , UNNEST(t.metadata) AS n ORDER BY t.id',
+  'COUNT(*) AS n | , UNNEST(t.metadata) AS n WHERE m.region = n.region AND n.size > 1',
+  'm.region, r.status_code, s.status_code AS other | , UNNEST(m.response) AS r, UNNEST(m.response) AS s WHERE r.status_code > 200 ORDER BY t.id',
 ];
 
 /** Some are refused; most must not be. */
@@ -60,7 +63,9 @@ function textOf(query: string): string {
   return `SELECT ${list} FROM \`deno-relay-logs\` AS t, UNNEST(t.metadata) AS m${rest}`;
 }
 
-test('fields of all kinds are read alike in both stores, or refused', { skip }, () => {
+test('fields of all kinds are read alike in both stores, from JSON and from columns, or refused', {
+  skip,
+}, () => {
   const refused: string[] = [];
   const differing: string[] = [];
   for (const query of QUERIES) {
@@ -71,6 +76,8 @@ test('fields of all kinds are read alike in both stores, or refused', { skip }, 
     const engine = stores.fromEngine(plan, bound.output);
     try {
       deepEqual(stores.fromClickHouse(plan, bound.output), engine);
+      const findField = stores.addFieldColumns(plan, bound.output);
+      deepEqual(stores.fromClickHouse(plan, bound.output, { findField }), engine);
     } catch (error) {
       const { message } = error as Error;
       const isRefused = message.startsWith(UNSUPPORTED);

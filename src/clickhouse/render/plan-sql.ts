@@ -273,7 +273,6 @@ export class PlanSql implements Plans {
   ): RelationSql {
     const below = this.of(input);
     const position = this.#parts.variable();
-    const lists = new Set(fields.map(({ list }) => list.id));
     const [{ list: first }] = fields as readonly [UnnestedField];
     const joined = fields.map(({ list, element }) => `${nameOf(list)} AS ${nameOf(element)}`);
     joined.push(`arrayEnumerate(${nameOf(first)}) AS ${position}`);
@@ -282,12 +281,13 @@ export class PlanSql implements Plans {
       joined.push(`${offsetsOf(nameOf(first), this.#parts.variable())} AS ${nameOf(offset)}`);
       columns.push(offset);
     }
-    const passed = new Map([...below.columns].filter(([id]) => !lists.has(id)));
-    const items = [...Array.from(passed.values(), ({ sql }) => sql), ...columns.map(nameOf)];
+    // Another unnest may take the same lists apart.
+    const passed = Array.from(below.columns.values(), ({ sql }) => sql);
+    const items = [...passed, ...columns.map(nameOf)];
     const kind = outer ? 'LEFT ARRAY JOIN' : 'ARRAY JOIN';
     return {
       sql: `${select([...items, position], below)} ${kind} ${joined.join(', ')}`,
-      columns: new Map([...passed, ...named(columns)]),
+      columns: new Map([...below.columns, ...named(columns)]),
       order: [...below.order, ascending(position)],
     };
   }
