@@ -1,7 +1,7 @@
 import type { Random } from '../../src/demo/traffic/random.ts';
 import type { JsonObject } from '../oracle/oracle.ts';
 import { randomEvents } from '../random-sql/events.ts';
-import { edge, invocation } from '../scripts/script.ts';
+import { edge, invocation, us } from '../scripts/script.ts';
 
 /** A tenant: its project key, and a text that stands in each of its rows and in no one else's. */
 export type Tenant = { readonly key: string; readonly mark: string };
@@ -12,6 +12,9 @@ export type TenantEvent = {
   readonly owner: string | undefined;
   readonly event: JsonObject;
 };
+
+/** After most events, and before the last. */
+export const NOW_US = us('2026-01-16T12:00:00Z');
 
 /** What queries of `randomQuery` read. */
 export const LOGS = 'logs';
