@@ -89,6 +89,7 @@ export class HttpDoor {
         response.end(text);
       }
     } catch (error) {
+      if (!this.isOpen) throw error;
       const message = error instanceof Error ? error.message : String(error);
       const code = /Code: (\d+)/.exec(message)?.[1] ?? '1000';
       response.writeHead(500, { 'x-clickhouse-exception-code': code });
@@ -112,6 +113,7 @@ export class HttpDoor {
         settings: settingsOf(searchParams),
       });
       await this.beforeAnswer();
+      if (!this.isOpen) throw new Error('the server has gone away');
       return '';
     }
     const sql = inQuery ?? body.toString();
