@@ -9,8 +9,8 @@ import { ShipBatch } from './ship-batch.ts';
 import type { ShipCheckpoint, ShipInterval } from './ship-checkpoint.ts';
 
 /**
- * Rows and bytes with which a batch is sent at once. ClickHouse likes some ten thousand rows in a part; the batch is in
- * memory until it is acknowledged. The record that reaches a limit is sent as a whole.
+ * Rows and bytes with which a batch is sent at once. ClickHouse likes some ten thousand rows in a part; two batches are in
+ * memory. The record that reaches a limit is sent as a whole.
  */
 const BATCH_ROWS = 50_000;
 const BATCH_BYTES = 16 * 1024 * 1024;
@@ -62,11 +62,15 @@ export type ShipStats = {
   readonly missingCount: number;
 };
 
+/** Records before `end`, and with `rowsMax` only until the batch is full. */
+type RecordsToRead = { readonly end: number; readonly rowsMax?: number };
+
 /**
  * Sends the records of the log to ClickHouse, in order, each event once.
  *
- * One batch is on its way at a time. Its interval is durable before it is sent (`ShipCheckpoint`); it is sent until it is
- * acknowledged, and so is each step around it. Nothing is given up: the log keeps what was not sent.
+ * One batch is on its way at a time, and meanwhile the next one is read. Its interval is durable before it is sent
+ * (`ShipCheckpoint`); it is sent until it is acknowledged, and so is each step around it. Nothing is given up: the log keeps
+ * what was not sent.
  */
 export class Shipper {
   readonly #options: ShipperOptions;
@@ -75,6 +79,8 @@ export class Shipper {
   readonly #stop = new AbortController();
   #underWay: Promise<void> | undefined;
   #batch: ShipBatch | undefined;
+  /** What was read behind the last batch that was sent. */
+  #ahead: ShipBatch | undefined;
   #batchCount = 0;
   #rowCount = 0;
   #failureCount = 0;
@@ -144,20 +150,23 @@ export class Shipper {
   }
 
   get #hasWork(): boolean {
-    if (this.#stop.signal.aborted) return false;
-    if (this.#checkpoint.interval !== undefined) return true;
-    return this.#tail.sequence < this.#options.log.nextSequence;
+    return !this.#stop.signal.aborted && this.shippedBefore < this.#options.log.nextSequence;
   }
 
   async #shipNext(): Promise<void> {
     const begun = this.#checkpoint.interval;
-    const batch = new ShipBatch(begun?.gateway ?? this.#checkpoint.gateway);
+    const batch = this.#ahead ?? new ShipBatch(begun?.gateway ?? this.#checkpoint.gateway);
     this.#batch = batch;
     const interval = begun === undefined ? await this.#gather(batch) : begun;
     // The rows of an interval that an earlier process began are read here.
     const mayBeThere = begun !== undefined;
     const isWhole = !mayBeThere || (await this.#fill(batch, { end: begun.end }));
     if (interval === undefined || !isWhole) return;
+    await Promise.all([this.#deliver(batch, interval, mayBeThere), this.#readAhead()]);
+  }
+
+  /** Sends a batch and ends its interval, unless the shipper is closed. */
+  async #deliver(batch: ShipBatch, interval: ShipInterval, mayBeThere: boolean): Promise<void> {
     if (!(await this.#send(batch, interval, mayBeThere))) return;
     if (!(await this.#retrying(isDiskFailure, () => this.#checkpoint.end()))) return;
     this.#batch = undefined;
@@ -167,12 +176,11 @@ export class Shipper {
 
   /** Reads a batch that is full or has waited, and begins its interval; `undefined` if the shipper was closed. */
   async #gather(batch: ShipBatch): Promise<ShipInterval | undefined> {
-    const { log, limits } = this.#options;
-    const rowsMax = limits?.batchRows ?? BATCH_ROWS;
-    if (!(await this.#fill(batch, { end: log.nextSequence, rowsMax }))) return undefined;
-    if (!isFull(batch, rowsMax)) {
+    const { limits } = this.#options;
+    if (!(await this.#fill(batch, this.#toFull()))) return undefined;
+    if (!isFull(batch, this.#rowsMax)) {
       await this.#pause(limits?.batchWaitMs ?? BATCH_WAIT_MS);
-      if (!(await this.#fill(batch, { end: log.nextSequence, rowsMax }))) return undefined;
+      if (!(await this.#fill(batch, this.#toFull()))) return undefined;
     }
     const { sequence } = this.#tail;
     const isBegun = await this.#retrying(isDiskFailure, async () => {
@@ -181,18 +189,37 @@ export class Shipper {
     return isBegun ? must(this.#checkpoint.interval) : undefined;
   }
 
-  /** Reads records up to `end`, exclusive, or until the batch is full. Resolves to false if the shipper was closed. */
-  #fill(
-    batch: ShipBatch,
-    { end, rowsMax }: { readonly end: number; readonly rowsMax?: number },
-  ): Promise<boolean> {
-    // After a failure, reading goes on behind the last record that was added.
-    return this.#retrying(isLogFailure, async () => {
-      for await (const record of this.#tail.read(end)) {
-        await batch.add(record);
-        if (rowsMax !== undefined && isFull(batch, rowsMax)) return;
-      }
-    });
+  /** Begins the next batch. If that fails, it is tried again when the batch is to be sent. */
+  async #readAhead(): Promise<void> {
+    this.#ahead = new ShipBatch(this.#checkpoint.gateway);
+    try {
+      await this.#read(this.#ahead, this.#toFull());
+    } catch (error) {
+      if (!isLogFailure(error)) throw error;
+    }
+  }
+
+  /** Up to what is durable now, or until a batch is full. */
+  #toFull(): RecordsToRead {
+    return { end: this.#options.log.nextSequence, rowsMax: this.#rowsMax };
+  }
+
+  get #rowsMax(): number {
+    return this.#options.limits?.batchRows ?? BATCH_ROWS;
+  }
+
+  /** Reads records into a batch. Resolves to false if the shipper was closed. */
+  #fill(batch: ShipBatch, records: RecordsToRead): Promise<boolean> {
+    return this.#retrying(isLogFailure, () => this.#read(batch, records));
+  }
+
+  /** After a failure, reading goes on behind the last record that was added. */
+  async #read(batch: ShipBatch, { end, rowsMax }: RecordsToRead): Promise<void> {
+    if (rowsMax !== undefined && isFull(batch, rowsMax)) return;
+    for await (const record of this.#tail.read(end)) {
+      await batch.add(record);
+      if (rowsMax !== undefined && isFull(batch, rowsMax)) return;
+    }
   }
 
   /**
