@@ -156,6 +156,7 @@ export class SegmentImage {
   /** Made when it is first needed, as large as the segment; pages not written to take no memory. */
   #own: OwnBlocks | undefined;
   #ownSize = 0;
+  #readCount = 0;
   #isWhole = false;
   readonly #unpackedBlocks = new Map<number, Uint8Array>();
 
@@ -242,6 +243,7 @@ export class SegmentImage {
 
   /** Bytes [start, end) of a slice, from memory or from the file; good until the next call. Throws as `need` does. */
   readonly read: ReadSlice = ([offset], start, end) => {
+    this.#readCount += 1;
     const backing = this.#backing;
     const bytes: Slice = [offset + start, end - start];
     const shared = this.#handle.buffer;
@@ -261,6 +263,11 @@ export class SegmentImage {
     }
     return joined;
   };
+
+  /** How many times `read` was called. */
+  get readCount(): number {
+    return this.#readCount;
+  }
 
   /** Those of some bytes of the segment that are in a block. */
   #partOf(block: number, end: number, [offset, size]: Slice): Uint8Array {

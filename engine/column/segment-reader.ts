@@ -69,7 +69,7 @@ type OpenedSegment = {
   readonly clock: number;
   /** What `useCount` was then. */
   usedAt: number;
-  /** Whether some rows were taken out of it and nothing was read from the file for that. */
+  /** Whether rows were taken out of it that all were in memory. */
   hasExtractFromMemory: boolean;
 };
 
@@ -127,16 +127,16 @@ export function readSegment(handle: SegmentHandle): Segment {
       ofProject: (projectKey) =>
         extracted(handle, backing, (reader, from) => {
           const taken = reader.extractOf(projectKey, from);
-          return taken && atHand([taken])[0];
+          return taken && atHand([taken], from)[0];
         }),
       newestOf: (projectKey) =>
         extracted(handle, backing, (reader, from) =>
-          partsFromNewest((newest) => reader.extractOf(projectKey, from, newest)),
+          partsFromNewest(from, (newest) => reader.extractOf(projectKey, from, newest)),
         ),
       withTexts: (texts) =>
         extracted(handle, backing, (reader, from) => {
           const taken = reader.extractsWith(texts, from);
-          return taken && atHand(taken);
+          return taken && atHand(taken, from);
         }),
     });
   }
@@ -226,7 +226,7 @@ export function forgetReaders(): void {
 function extracted<T>(
   handle: SealedSegmentHandle,
   backing: SegmentBacking,
-  take: (reader: SealedSegmentReader, from: ExtractFrom) => T | undefined,
+  take: (reader: SealedSegmentReader, from: ExtractFromFile) => T | undefined,
 ): T | undefined {
   const { imageSize, rowCount } = backing;
   if (imageSize < EXTRACT_IMAGE_BYTES_MIN) return undefined;
@@ -237,57 +237,76 @@ function extracted<T>(
   if (isPaidFor) forgetReadInParts(backing);
   if ((isPaidFor || opened.hasExtractFromMemory) && image.hasRoomForAll) return undefined;
   const rowsMax = Math.floor(rowCount / EXTRACT_PART);
-  const bytesBefore = bytesReadInParts(backing);
-  const taken = take(reader, { imageSize, read: image.read, rowsMax });
-  if (taken !== undefined) {
-    opened.hasExtractFromMemory ||= bytesReadInParts(backing) === bytesBefore;
-  }
-  return taken;
+  return take(reader, { imageSize, read: image.read, rowsMax, opened, backing });
 }
 
+type ExtractFromFile = ExtractFrom & {
+  readonly opened: OpenedSegment;
+  readonly backing: SegmentBacking;
+};
+
 /** The scan at hand goes on with these rows. */
-function atHand(taken: readonly SegmentOfExtract[]): readonly Segment[] {
+function atHand(taken: readonly SegmentOfExtract[], from: ExtractFromFile): readonly Segment[] {
   leaveExtracts();
-  lastExtracts = taken.map(({ extract }) => extract);
+  const { opened, backing } = from;
+  lastExtracts = {
+    ...{ opened, backing, extracts: taken.map(({ extract }) => extract) },
+    readCount: opened.image.readCount,
+    readBytes: bytesReadInParts(backing),
+  };
   return taken.map(({ segment }) => segment);
 }
 
 /** Rows in parts, the newest first; `undefined` where none can be taken out. */
 function partsFromNewest(
+  from: ExtractFromFile,
   take: (newest: NewestRows) => SegmentOfExtract | undefined,
 ): Iterable<Segment> | undefined {
   const first = take({ skipped: 0, count: NEWEST_ROWS_MIN });
-  return first && eachFromNewest(first, take);
+  return first && eachFromNewest(first, from, take);
 }
 
 /** Each part has twice as many rows as the one before: whoever wants more rows than the first has may want all. */
 function* eachFromNewest(
   first: SegmentOfExtract,
+  from: ExtractFromFile,
   take: (newest: NewestRows) => SegmentOfExtract | undefined,
 ): Generator<Segment> {
   let count = NEWEST_ROWS_MIN;
   let skipped = 0;
   for (let part: SegmentOfExtract | undefined = first; part !== undefined; ) {
-    yield* atHand([part]);
+    yield* atHand([part], from);
     skipped += count;
     count *= 2;
     part = take({ skipped, count });
   }
 }
 
-/** The rows that were taken out last. */
-let lastExtracts: readonly SegmentExtract[] = [];
+/** The rows that were taken out last, and what had been read of their segment before they were. */
+let lastExtracts: ExtractsAtHand | undefined;
+
+type ExtractsAtHand = Pick<ExtractFromFile, 'opened' | 'backing'> & {
+  readonly extracts: readonly SegmentExtract[];
+  readonly readCount: number;
+  readonly readBytes: number;
+};
 
 /** Bytes of extracts that were left since new garbage was last collected. */
 let extractsSize = 0;
 
 /** The scan at hand goes on with other rows, or has ended. An extract lies in plain arrays, which are new objects mostly. */
 function leaveExtracts(): void {
-  for (const { size } of lastExtracts) extractsSize += size;
-  lastExtracts = [];
+  if (lastExtracts !== undefined) noteExtracts(lastExtracts);
+  lastExtracts = undefined;
   if (extractsSize < garbageBytesMax() || !mayWait()) return;
   collectNewGarbage();
   extractsSize = 0;
+}
+
+function noteExtracts({ opened, backing, extracts, readCount, readBytes }: ExtractsAtHand): void {
+  for (const { size } of extracts) extractsSize += size;
+  const isFromMemory = bytesReadInParts(backing) === readBytes;
+  if (isFromMemory && opened.image.readCount > readCount) opened.hasExtractFromMemory = true;
 }
 
 function openSealed(handle: SealedSegmentHandle): OpenedSegment {

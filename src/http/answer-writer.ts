@@ -55,7 +55,7 @@ export class AnswerWriter {
 }
 
 /** Resolves when more may be written, the connection is closed, or `ending` aborts. */
-export function roomToWrite(response: ServerResponse, ending?: AbortSignal): Promise<void> {
+function roomToWrite(response: ServerResponse, ending?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
       response.off('drain', done).off('close', done);

@@ -12,7 +12,7 @@ import { toKnownField } from '../explore/field-path.ts';
 import { EXPLORE_BODY_BYTES_MAX, QUERY_MS_MAX } from '../limits.ts';
 import { EXPLORE_TEXT } from '../openapi/explore-text.ts';
 import type { LogIntake } from '../store/log-intake.ts';
-import { roomToWrite } from './answer-writer.ts';
+import { AnswerWriter } from './answer-writer.ts';
 import { readJsonBody } from './json-body.ts';
 import { beginNamedRun, goneSignal } from './read-call.ts';
 import type { GuardedOperation, Route } from './route.ts';
@@ -43,7 +43,8 @@ function exploreHandler(options: RouteOptions): GuardedOperation['handle'] {
     const signal = goneSignal(response, run?.cancelled);
     const { progress } = run ?? {};
     const tools = createTools({ ...options, grant, signal, hold, progress });
-    await sendLines(response, explore(explored, source, tools));
+    const writer = new AnswerWriter(response, { turns: options.turns, tenant });
+    await sendLines(response, writer, explore(explored, source, tools));
   };
 }
 
@@ -132,7 +133,11 @@ async function findKnownFields(
 }
 
 /** Sends lines at the rate of the caller. What goes wrong after the first is a line, too. */
-async function sendLines(response: Response, lines: AsyncGenerator<ExploreLine>): Promise<void> {
+async function sendLines(
+  response: Response,
+  writer: AnswerWriter,
+  lines: AsyncGenerator<ExploreLine>,
+): Promise<void> {
   try {
     for await (const line of lines) {
       if (!response.headersSent) {
@@ -141,8 +146,7 @@ async function sendLines(response: Response, lines: AsyncGenerator<ExploreLine>)
         response.setHeader('X-Accel-Buffering', 'no');
       }
       if (response.destroyed) return;
-      const hasRoom = [...line, '\n'].map((part) => response.write(part)).at(-1);
-      if (hasRoom === false) await roomToWrite(response);
+      await writer.write(Buffer.concat([...line, '\n'].map((part) => Buffer.from(part))));
     }
     response.end();
   } catch (error) {

@@ -161,6 +161,19 @@ test('rows of a project are taken out of a large segment, and little else is rea
     });
     assert.ok(readOfEach[3]! < 0.75 * readOfEach[0]!, `${readOfEach} bytes`);
     assert.ok(residentCount(roomy) < roomy.backing!.states.length / 3);
+
+    // Rows that are taken out of memory alone are scanned where they lie from then on, as long as there is room.
+    const again = readSegment(roomy);
+    const scanned = () => again.ofProject!('p3') === again;
+    const isScanned: boolean[] = [];
+    for (let round = 0; round < 4; round++) {
+      isScanned.push(scanned());
+      assert.deepEqual(rowsOfProject(again.ofProject!('p3'), 'p3'), rowsOfProject(whole, 'p3'));
+      endReading();
+    }
+    assert.deepEqual(isScanned, [false, false, true, true]);
+    roomy.backing!.gauge[GAUGE_LIMIT] = 0;
+    assert.equal(scanned(), false);
   });
 });
 
