@@ -13,8 +13,9 @@ const NO_SOURCES: SegmentCatalog = {
   dropped: () => ({ count: 0, ids: [] }),
 };
 
-/** Long enough for a thread that gets little time to come to its next checkpoint. */
+/** Long enough for a thread that gets little time to come to its next checkpoint, and to a limit that is not that of time. */
 const STOP_MS_MAX = 60_000;
+const QUERY_MS_MAX = 600_000;
 
 /** One bomb in so many is tried; of the next commit others. */
 const BOMB_STEP = budgetOf('WEIR_BOMB_STEP', { fast: 2, all: 1 });
@@ -26,7 +27,7 @@ before(() => {
     sources: [],
     catalog: NO_SOURCES,
     workerCount: 1,
-    poolLimits: { stopMsMax: STOP_MS_MAX },
+    poolLimits: { queryMsMax: QUERY_MS_MAX, stopMsMax: STOP_MS_MAX },
   });
 });
 after(() => engine.close());

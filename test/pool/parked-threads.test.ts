@@ -10,7 +10,7 @@ import { moduleUrl } from '../support/program-words.ts';
 import type { Script } from './script-worker.ts';
 
 /** Real threads, whose tasks come to checkpoints and wait for a gate. Without parking most of these tests hang. */
-const TIME = { timeout: 60_000 };
+const TIME = { timeout: 600_000 };
 
 let pool: QueryPool;
 /** See `Script`. */
