@@ -8,7 +8,8 @@ import { ServiceProcess } from '../../bench/service-process.ts';
 import { Random } from '../../src/demo/traffic/random.ts';
 import { fuzzSeed } from '../fuzz/seed.ts';
 import { budgetOf } from '../support/budget.ts';
-import { HttpClient } from '../support/http-client.ts';
+import { type HttpAnswer, HttpClient } from '../support/http-client.ts';
+import { lastingPort } from '../support/lasting-port.ts';
 import { programWords } from '../support/program-words.ts';
 import { CellSender, type Post, type SentRound, SOURCE } from './cell-sender.ts';
 import { type FileFault, writeFault } from './fault-file.ts';
@@ -107,21 +108,21 @@ function checkPost(post: Post, events: ReadonlyMap<string, number>): void {
 /** A service in a process of its own that ends and starts again on one folder and one port. */
 class FaultyService {
   readonly #folder: string;
+  readonly #port: number;
   #process: ServiceProcess | undefined;
-  #port = '0';
 
-  constructor(folder: string) {
+  constructor(folder: string, port: number) {
     this.#folder = folder;
+    this.#port = port;
   }
 
   async start(): Promise<void> {
     const environment = {
-      ...{ PORT: this.#port, WORKERS: '1', FROZEN_NOW: '2026-01-15T12:00:00Z' },
+      ...{ PORT: String(this.#port), WORKERS: '1', FROZEN_NOW: '2026-01-15T12:00:00Z' },
       ...{ ENDPOINTS_DIR: join(this.#folder, 'definitions'), FAULT_PATH: this.#faultPath },
     };
     const words = programWords('test/crash/faulty-service.ts');
     this.#process = await ServiceProcess.start(words, environment, join(this.#folder, 'data'));
-    this.#port = new URL(this.url).port;
   }
 
   get url(): string {
@@ -149,7 +150,11 @@ class FaultyService {
     try {
       const path = '/api/endpoints/posted.events';
       const headers = { 'X-API-KEY': this.token };
-      const { status, text } = await client.ask({ method: 'GET', path, headers });
+      let answer: HttpAnswer;
+      // On a busy machine a thread may take longer to start than a query may take.
+      do answer = await client.ask({ method: 'GET', path, headers });
+      while (answer.status === 504);
+      const { status, text } = answer;
       assert.equal(status, 200, text);
       const { result } = JSON.parse(text) as { readonly result: readonly unknown[] };
       assert(result.length < ROWS_MAX, 'the answer is not cut');
@@ -269,7 +274,7 @@ test(`each event that a receiver acknowledges is stored once: ${CELLS.length} of
   const folder = await mkdtemp(join(tmpdir(), 'weir-receivers-'));
   await Promise.all(['definitions', 'data'].map((name) => mkdir(join(folder, name))));
   await writeFile(join(folder, 'definitions', 'posted.sql'), DEFINITION);
-  const service = new FaultyService(folder);
+  const service = new FaultyService(folder, await lastingPort());
   const ledger = new Ledger();
   const rounds = roundsOf(CELLS);
   const progress = progressOf('receivers', rounds.length);

@@ -8,8 +8,8 @@ import {
   type ServerHttp2Session,
   type ServerHttp2Stream,
 } from 'node:http2';
-import type { AddressInfo } from 'node:net';
 import { gunzipSync } from 'node:zlib';
+import { lastingPort } from '../support/lasting-port.ts';
 import { Tap } from './tap.ts';
 
 /** HTTP/2's code for a call that was not passed on, which may be sent again. */
@@ -20,33 +20,29 @@ const END_STREAM = 1;
 
 /** A tap of gRPC, which passes on the calls of each connection on one of its own. */
 export class GrpcTap extends Tap {
+  override readonly port: number;
   readonly #servicePort: number;
   readonly #sessions = new Set<ServerHttp2Session>();
   #server: Http2Server | undefined;
-  #port = 0;
 
-  private constructor(servicePort: number, deadline: AbortSignal) {
+  private constructor(servicePort: number, deadline: AbortSignal, port: number) {
     super(deadline);
     this.#servicePort = servicePort;
+    this.port = port;
   }
 
   static async open(servicePort: number, deadline: AbortSignal): Promise<GrpcTap> {
-    const tap = new GrpcTap(servicePort, deadline);
+    const tap = new GrpcTap(servicePort, deadline, await lastingPort());
     await tap.open();
     return tap;
-  }
-
-  override get port(): number {
-    return this.#port;
   }
 
   override async open(): Promise<void> {
     const server = createServer();
     server.on('session', (session) => this.#join(session));
     server.on('sessionError', () => {});
-    server.listen(this.#port, '127.0.0.1');
+    server.listen(this.port, '127.0.0.1');
     await once(server, 'listening');
-    this.#port = (server.address() as AddressInfo).port;
     this.#server = server;
   }
 

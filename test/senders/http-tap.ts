@@ -1,36 +1,33 @@
 import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { connect, createServer, type Server, type Socket } from 'node:net';
 import { gunzipSync, inflateSync } from 'node:zlib';
+import { lastingPort } from '../support/lasting-port.ts';
 import { type HttpMessage, HttpMessages } from './http-messages.ts';
 import { Tap } from './tap.ts';
 
 /** A tap of HTTP/1, which passes on every byte as it came, in both directions, while it listens to what is said. */
 export class HttpTap extends Tap {
+  override readonly port: number;
   readonly #servicePort: number;
   readonly #sockets = new Set<Socket>();
   #server: Server | undefined;
-  #port = 0;
 
-  private constructor(servicePort: number, deadline: AbortSignal) {
+  private constructor(servicePort: number, deadline: AbortSignal, port: number) {
     super(deadline);
     this.#servicePort = servicePort;
+    this.port = port;
   }
 
   static async open(servicePort: number, deadline: AbortSignal): Promise<HttpTap> {
-    const tap = new HttpTap(servicePort, deadline);
+    const tap = new HttpTap(servicePort, deadline, await lastingPort());
     await tap.open();
     return tap;
   }
 
-  override get port(): number {
-    return this.#port;
-  }
-
   override async open(): Promise<void> {
     const server = createServer({ allowHalfOpen: true }, (sender) => this.#join(sender));
-    server.listen(this.#port, '127.0.0.1');
+    server.listen(this.port, '127.0.0.1');
     await once(server, 'listening');
-    this.#port = (server.address() as AddressInfo).port;
     this.#server = server;
   }
 

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ServiceProcess } from '../../bench/service-process.ts';
 import { must } from '../../engine/assert.ts';
+import { lastingPort } from '../support/lasting-port.ts';
 import { programWords } from '../support/program-words.ts';
 import { GrpcTap } from './grpc-tap.ts';
 import { HttpTap } from './http-tap.ts';
@@ -42,12 +43,13 @@ export class PostedService {
     readonly tap: Tap;
     readonly folder: string;
     readonly service: ServiceProcess;
+    readonly ports: Ports;
     readonly settings: Settings;
   }) {
     this.tap = parts.tap;
     this.#folder = parts.folder;
     this.#service = parts.service;
-    this.#ports = portsOf(parts.service);
+    this.#ports = parts.ports;
     this.#settings = parts.settings;
   }
 
@@ -58,14 +60,14 @@ export class PostedService {
     await mkdir(join(folder, 'sender'));
     await writeFile(join(folder, 'definitions', 'sent.events.sql'), DEFINITION);
     const { settings = {} } = sender;
-    const service = await startService(folder, { http: '0', grpc: '0' }, settings);
-    const { http, grpc } = portsOf(service);
+    const ports = { http: await lastingPort(), grpc: await lastingPort() };
+    const service = await startService(folder, ports, settings);
     const deadline = AbortSignal.timeout(TIME_MS_MAX);
     const tap =
       sender.speaks === 'grpc'
-        ? await GrpcTap.open(Number(grpc), deadline)
-        : await HttpTap.open(Number(http), deadline);
-    const posted = new PostedService({ tap, folder, service, settings });
+        ? await GrpcTap.open(ports.grpc, deadline)
+        : await HttpTap.open(ports.http, deadline);
+    const posted = new PostedService({ tap, folder, service, ports, settings });
     try {
       posted.#sender = await sender.start({
         port: tap.port,
@@ -121,11 +123,8 @@ export class PostedService {
   }
 }
 
-type Ports = { readonly http: string; readonly grpc: string };
-
-function portsOf({ url, otlpGrpc }: ServiceProcess): Ports {
-  return { http: new URL(url).port, grpc: new URL(`http://${must(otlpGrpc)}`).port };
-}
+/** Of the service, the same at each start. */
+type Ports = { readonly http: number; readonly grpc: number };
 
 type Settings = Readonly<Record<string, string>>;
 
@@ -135,8 +134,8 @@ function startService(
   moreSettings: Settings,
 ): Promise<ServiceProcess> {
   const settings = {
-    PORT: http,
-    OTLP_GRPC_PORT: grpc,
+    PORT: String(http),
+    OTLP_GRPC_PORT: String(grpc),
     SOURCES: SOURCE,
     PUBLIC_ACCESS_TOKEN: INGEST_TOKEN,
     ENDPOINTS_DIR: join(folder, 'definitions'),

@@ -33,7 +33,7 @@ export abstract class Tap extends EventEmitter {
   }
 
   /** The same after `close` and `open`. */
-  abstract get port(): number;
+  abstract readonly port: number;
   abstract open(): Promise<void>;
   abstract close(): Promise<void>;
 
