@@ -1,5 +1,6 @@
 import { equal, match } from 'node:assert/strict';
 import { test } from 'node:test';
+import { HEADERS_MS_MAX } from '../../src/limits.ts';
 import { ask, withApp } from '../src/harness.ts';
 import { ApiDocument } from '../support/api-document.ts';
 import { answerProblem, findOperation } from './answer-problem.ts';
@@ -75,6 +76,10 @@ test('a documented answer is no problem, unless it refuses a correct request', a
     const refused = { status: 400, headers, text: failure('invalid_request') };
     equal(answerProblem(document, LIST, refused), undefined);
     match(String(answerProblem(document, { ...LIST, isValid: true }, refused)), /is refused/);
+    const late = { status: 408, headers, text: failure('request_timeout') };
+    match(String(answerProblem(document, { ...LIST, isValid: true }, late)), /is refused/);
+    const inTime = { ...late, ms: HEADERS_MS_MAX };
+    equal(answerProblem(document, { ...LIST, isValid: true }, inTime), undefined);
   });
 });
 

@@ -7,7 +7,12 @@ export type RawAnswer = {
   /** By their names in lower case. */
   readonly headers: ReadonlyMap<string, string>;
   readonly text: string;
+  /** How long it was until the connection ended; zero unless given. */
+  readonly ms?: number;
 };
+
+/** What begins an answer that only says that the body may come. */
+const CONTINUE = 'HTTP/1.1 100 ';
 
 /** The head of an answer that never ends. */
 const STREAM = /^content-type: text\/event-stream/im;
@@ -20,20 +25,26 @@ export async function exchange(
   port: number,
   request: RandomRequest,
 ): Promise<RawAnswer | undefined> {
+  const startMs = performance.now();
   const socket = createConnection({ port, host: '127.0.0.1' });
   // Refused requests may be cut off while they are written.
   const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
   socket.on('error', () => {});
   const chunks: Buffer[] = [];
+  // It leaves in one piece, behind one that says that the body may come.
+  let isHeadNext = true;
   socket.on('data', (chunk: Buffer) => {
-    // The head of an answer leaves in one piece.
-    const isFirst = chunks.push(chunk) === 1;
+    chunks.push(chunk);
+    if (!isHeadNext) return;
+    const text = chunk.toString('latin1');
+    isHeadNext = text.startsWith(CONTINUE) && text.endsWith('\r\n\r\n');
     // What never ends is looked at for a moment, and left.
-    if (isFirst && STREAM.test(chunk.toString('latin1'))) setTimeout(() => socket.destroy(), 20);
+    if (STREAM.test(text)) setTimeout(() => socket.destroy(), 20);
   });
   await send(socket, request);
   await closed;
-  return parseAnswer(Buffer.concat(chunks), request.method === 'HEAD');
+  const answer = parseAnswer(Buffer.concat(chunks), request.method === 'HEAD');
+  return answer && { ...answer, ms: performance.now() - startMs };
 }
 
 async function send(socket: Socket, request: RandomRequest): Promise<void> {
