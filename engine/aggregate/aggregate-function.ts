@@ -66,6 +66,8 @@ export type AggregateOverload = {
 export interface AggregateState {
   /** Whether `finalize` fails for no group, so that it need not be asked of those that nobody wants. */
   readonly isCertain?: boolean;
+  /** Entries that it holds so far, where these may be far more than groups. */
+  readonly entryCount?: number;
   /**
    * Adds `count` rows; row `i` goes to group `groups[i]`. All groups are below `groupCount`, which
    * never falls from call to call. `vectors`, the arguments and the keys of the order, may be kept by

@@ -103,6 +103,10 @@ class DistinctState implements AggregateState, Spillable {
     return !this.#isChanging && this.#write(must(this.#space).runBytesMin);
   }
 
+  get entryCount(): number {
+    return this.#pairs.size;
+  }
+
   update(groups: Int32Array, count: number, groupCount: number, vectors: readonly Vector[]): void {
     this.#isChanging = true;
     this.#add(groups, this.#tuples.assign(vectors, count), count, groupCount);

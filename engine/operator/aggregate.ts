@@ -34,6 +34,8 @@ export type AggregateOptions = {
   readonly checkpoint?: Checkpoint | undefined;
   /** Where states write what does not fit into memory; with it, the sink gives no `partial`. */
   readonly spill?: SpillSpace | undefined;
+  /** Hears after each chunk how many groups, or values of groups, all rows so far have come to. */
+  readonly onGrowth?: ((entryCount: number, rowCount: number) => void) | undefined;
 };
 
 const UNWANTED = -1;
@@ -65,6 +67,7 @@ export class AggregateSink implements Sink {
   readonly #options: AggregateOptions;
   readonly #table: GroupTable;
   readonly #states: readonly AggregateState[];
+  #rowCount = 0;
 
   constructor(options: AggregateOptions) {
     this.#options = options;
@@ -98,7 +101,15 @@ export class AggregateSink implements Sink {
       groups ??= this.#table.spread(must(runs));
       state.update(groups, chunk.count, groupCount, vectors);
     }
+    this.#rowCount += chunk.count;
+    this.#options.onGrowth?.(this.#countEntries(), this.#rowCount);
     return true;
+  }
+
+  /** Of the table of groups, or of the state that holds most. */
+  #countEntries(): number {
+    const counts = this.#states.map(({ entryCount = 0 }) => entryCount);
+    return Math.max(this.#table.size, ...counts);
   }
 
   /** Groups met so far. */

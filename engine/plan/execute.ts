@@ -4,7 +4,11 @@ import { type Chunk, VectorChunk, type VectorFunction } from '../column/chunk.ts
 import type { Segment } from '../column/segment.ts';
 import type { SqlValue } from '../column/value.ts';
 import { numberVector, type Vector, valueAt, valueVector } from '../column/vector.ts';
-import { type AggregatePartial, AggregateSink } from '../operator/aggregate.ts';
+import {
+  type AggregateOptions,
+  type AggregatePartial,
+  AggregateSink,
+} from '../operator/aggregate.ts';
 import { JoinOperator, JoinTable } from '../operator/join.ts';
 import { type Leading, LeadingGroups } from '../operator/leading-groups.ts';
 import {
@@ -71,6 +75,8 @@ export type ExecutionContext = {
   /** The texts of the call, where the plan is one that calls share. */
   readonly texts?: LateTexts | undefined;
   readonly checkpoint: Checkpoint;
+  /** Of a fragment: hears how its grouping grows. */
+  readonly onGrowth?: AggregateOptions['onGrowth'];
   /** Where the states of groupings write what does not fit into memory; absent: they hold everything. */
   readonly spill?: SpillSpace | undefined;
   /** What the scans do is added here. */
@@ -107,7 +113,7 @@ export function executeFragment(
   const breaker = must(breakerOf(plan), 'a plan in fragments has a grouping to cut at');
   const beside = base === undefined ? undefined : { breaker, partials: [base], isBeside: true };
   const execution = new Execution(context, beside);
-  const partial = () => execution.group(breaker).partial();
+  const partial = () => execution.group(breaker, undefined, context.onGrowth).partial();
   return context.profiler === undefined ? partial() : context.profiler.within(breaker, partial);
 }
 
@@ -309,7 +315,7 @@ class Execution {
    * Runs a grouping: over its input, or over the partial states given for it. With `leading`, groups that are not among
    * the first of that order may be incomplete, or left out.
    */
-  group(plan: Breaker, leading?: Leading): AggregateSink {
+  group(plan: Breaker, leading?: Leading, onGrowth?: AggregateOptions['onGrowth']): AggregateSink {
     const { keys, aggregates, groupedScan } = this.#prepared(plan, () => ({
       groupedScan: makesTexts(plan) ? undefined : rowWiseScanOf(plan.input),
       keys: plan.keys.map(({ column, expression }) => ({
@@ -323,7 +329,7 @@ class Execution {
       })),
     }));
     const { checkpoint, spill } = this.#context;
-    const options = { keys, aggregates, checkpoint, spill };
+    const options = { keys, aggregates, checkpoint, spill, onGrowth };
     const replacement = this.#replacement?.breaker === plan ? this.#replacement : undefined;
     const isOfAll = leading === undefined || replacement !== undefined;
     const rows = isOfAll ? new AggregateSink(options) : new LeadingGroups(options, leading);

@@ -528,6 +528,7 @@ export class QueryPool {
     const segments = query.segments[0];
     if (query.segments.length !== 1 || segments === undefined) return undefined;
     if (this.#workerCount < 2 || query.isWhole === true) return undefined;
+    if (this.#costs.isOversized(query)) return undefined;
     if (breakerOf(query.plan) === undefined) return undefined;
     const total = segments.reduce((sum, handle) => sum + sizeOf(handle), 0);
     if (total < FRAGMENT_BYTES_MIN) return undefined;

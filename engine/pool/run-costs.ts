@@ -56,6 +56,8 @@ export class RunCosts {
   readonly #costs = new WeakMap<object, Cost>();
   /** Milliseconds of whole runs, by the identity of the call. */
   readonly #wholeMs = new WeakMap<object, number>();
+  /** Likewise how many of the next runs are not to be divided: a project has many groups where others have few. */
+  readonly #wholeRunsLeft = new WeakMap<object, number>();
 
   /** `isWhole`: nothing of it was remembered from other runs. */
   note(call: PlannedCall, { busyMs, rowCount, isHere }: EndedRun, isWhole: boolean): void {
@@ -69,20 +71,22 @@ export class RunCosts {
     cost.wholeMs = followed(cost.wholeMs, busyMs);
     const identity = callIdentity(call);
     this.#wholeMs.set(identity, followed(this.#wholeMs.get(identity), busyMs));
+    const runsLeft = this.#wholeRunsLeft.get(identity) ?? 0;
+    if (runsLeft > 0) this.#wholeRunsLeft.set(identity, runsLeft - 1);
   }
 
   noteStates(call: PlannedCall, { byteSize, rowCount }: FragmentStates): void {
     if (rowCount > 0) this.#costOf(call).stateBytesPerRow = byteSize / rowCount;
   }
 
-  /** That the partial states were too large to be handed over: the call is run as a whole for some time. */
+  /** That the partial states were too large, or of too many groups: the call is run as a whole for some time. */
   noteOversized(call: PlannedCall): void {
-    this.#costOf(call).stateBytesPerRow = Number.POSITIVE_INFINITY;
+    this.#wholeRunsLeft.set(callIdentity(call), STATES_KNOWN_RUNS);
   }
 
   /** Whether they were. */
   isOversized(call: PlannedCall): boolean {
-    return this.stateBytesPerRow(call) === Number.POSITIVE_INFINITY;
+    return (this.#wholeRunsLeft.get(callIdentity(call)) ?? 0) > 0;
   }
 
   /** How many rows take so long; 0 where it is not known. */

@@ -88,6 +88,15 @@ const CHECKPOINT_STEPS = 250_000;
 /** Part of QUERIES_BYTES_MAX that the partial state of one fragment may take: on its way to the thread that combines it, it is there up to four times. */
 const PARTIAL_BYTES_PART = 1 / 16;
 
+/** Groups, or distinct values of groups, from which a part of a query may have too many: some milliseconds of work. */
+const MANY_ENTRIES_MIN = 16_384;
+
+/** Groups for each row, from which a part has too many. */
+const MANY_ENTRIES_PER_ROW = 1 / 2;
+
+/** Thrown where a part of a query is to be left to one task that runs the whole. */
+class ManyGroupsError extends Error {}
+
 /** Absent where the tasks run on the thread that makes them. */
 const data = workerData as ThreadData | null | undefined;
 
@@ -154,6 +163,7 @@ async function answerOrFailure(task: Task): Promise<TaskAnswer> {
     }
     // One thread has all of the memory that several had.
     if (error instanceof HeldTooMuchError && isPart(task)) return { kind: 'oversized' };
+    if (error instanceof ManyGroupsError) return { kind: 'oversized' };
     if (error instanceof QueryError) {
       return { kind: 'failure', code: error.code, message: error.message, span: error.span };
     }
@@ -430,14 +440,24 @@ function startRun(task: Exclude<QueryPartTask, { kind: 'fields' }>): Run {
   const counters = newScanCounters();
   const { progress } = task;
   const spill = isPart(task) ? undefined : newSpillSpace(checkpoint, clock);
+  const onGrowth = isPart(task) ? stopManyGroups : undefined;
   const onRows = progress && ((rowCount: number): void => noteRows(progress, rowCount));
   return {
     plan,
     output,
     rowsMax,
-    context: { segments, prepared, bounds, texts, checkpoint, spill, counters, onRows, profiler },
+    context: {
+      ...{ segments, prepared, bounds, texts, checkpoint, onGrowth, spill },
+      ...{ counters, onRows, profiler },
+    },
     stats: () => taskStatsOf(counters, nowMs() - startMs, profiler?.profile()),
   };
+}
+
+/** Ends a part of a query soon where to combine the parts would take as long as to run the whole. */
+function stopManyGroups(entryCount: number, rowCount: number): void {
+  if (entryCount < MANY_ENTRIES_MIN || entryCount < MANY_ENTRIES_PER_ROW * rowCount) return;
+  throw new ManyGroupsError(`${entryCount} groups or values of ${rowCount} rows`);
 }
 
 /** `undefined` where this thread has no folder for files. */

@@ -65,15 +65,15 @@ const NOW_US = Date.parse('2026-01-15T12:00:00Z') * 1000;
 const engines: Engine[] = [];
 after(() => Promise.all(engines.map((engine) => engine.close())));
 
-/** Answers a query over events with a message of some two hundred letters each, over so many threads. */
-function askerWith(workerCount: number): (sql: string) => Promise<string> {
+/** Answers a query over events of which so many each have a message of some two hundred letters, over so many threads. */
+function askerWith(workerCount: number, sameCount: number): (sql: string) => Promise<string> {
   const open = new OpenSegment({ id: 1, arrivalBase: 0 });
   const events = Array.from(
     { length: ROWS },
     (_, n): TestEvent => ({
       id: `${n}`,
       timestampUs: NOW_US - n,
-      event_message: `${'GET /rest/v1/items '.repeat(10)}${n}`,
+      event_message: `${'GET /rest/v1/items '.repeat(10)}${Math.floor(n / sameCount)}`,
       project: `p${n % 7}`,
     }),
   );
@@ -93,11 +93,28 @@ function askerWith(workerCount: number): (sql: string) => Promise<string> {
   };
 }
 
+/** Expects the same of one thread and of two, that of two again and again. */
+async function expectSame(sameCount: number, sql: string, part: string): Promise<void> {
+  const wanted = await askerWith(1, sameCount)(sql);
+  ok(wanted.includes(part), wanted);
+  const ask = askerWith(2, sameCount);
+  for (let times = 0; times < 3; times++) equal(await ask(sql), wanted);
+}
+
 test('a grouping of as many groups as rows gives the same over threads, first and again', async () => {
   const sql = `SELECT t.event_message AS m, t.id AS i, COUNT(*) AS n, MAX(t.project) AS p
     FROM logs AS t GROUP BY m, i ORDER BY n DESC, m, i LIMIT 3`;
-  const wanted = await askerWith(1)(sql);
-  ok(wanted.includes('"n":1,"p":"p0"'), wanted);
-  const ask = askerWith(2);
-  for (let times = 0; times < 3; times++) equal(await ask(sql), wanted);
+  await expectSame(1, sql, '"n":1,"p":"p0"');
+});
+
+test('so does one of a third as many, whose states are large and are handed over', async () => {
+  const sql = `SELECT t.event_message AS m, COUNT(*) AS n, MAX(t.project) AS p
+    FROM logs AS t GROUP BY m ORDER BY n DESC, m LIMIT 3`;
+  await expectSame(3, sql, '"n":3,"p":"p2"');
+});
+
+test('as many distinct values as rows are counted the same over threads, first and again', async () => {
+  const sql = `SELECT t.project AS p, COUNT(DISTINCT t.event_message) AS n
+    FROM logs AS t GROUP BY p ORDER BY p`;
+  await expectSame(1, sql, `"n":${Math.ceil(ROWS / 7)}`);
 });

@@ -231,3 +231,40 @@ test('a group that nobody wants fails all the same where its answer might', () =
   });
   assert.throws(() => sink.emitUnordered(top), QueryError);
 });
+
+test('tells after each chunk how many groups there are, or distinct values of groups', () => {
+  const distinct: Aggregate = {
+    ...call('count', INT64, [1]),
+    create: () => distinctState(call('count', INT64, [1]).create(), [INT64]),
+  };
+  const heard: number[][] = [];
+  const onGrowth = (...counts: number[]): void => {
+    heard.push(counts);
+  };
+  const groups = new AggregateSink({
+    keys: [key(0)],
+    aggregates: [call('count', INT64)],
+    onGrowth,
+  });
+  const values = new AggregateSink({ keys: [key(0)], aggregates: [distinct], onGrowth });
+  for (const sink of [groups, values]) {
+    sink.push(
+      chunkOf([
+        ['a', 1],
+        ['a', 2],
+      ]),
+    );
+    sink.push(
+      chunkOf([
+        ['b', 2],
+        ['b', 2],
+      ]),
+    );
+  }
+  assert.deepEqual(heard, [
+    [1, 2],
+    [2, 4],
+    [2, 2],
+    [3, 4],
+  ]);
+});

@@ -86,3 +86,20 @@ test('what a pattern costs that a call puts in says nothing of another in the sa
   equal(costs.stateBytesPerRow(dear), undefined);
   equal(costs.rowsWithin(CALL, 1), 0, 'nor of the plan with a text');
 });
+
+test('a call that came to too many groups is run as a whole for a while, and others of its plan are not', () => {
+  const costs = new RunCosts();
+  const [many, few] = ['many', 'few'].map((project) => {
+    const texts = lateTexts(new Map([['project', project]]));
+    return { plan: PLAN, template: { texts } };
+  }) as [PlannedCall, PlannedCall];
+  costs.noteOversized(many);
+  let runCount = 0;
+  for (; costs.isOversized(many) && runCount < 1000; runCount++) {
+    costs.note(few, { busyMs: 1, rowCount: 10 }, true);
+    costs.note(many, { busyMs: 1, rowCount: 10 }, true);
+  }
+  equal(runCount, 64);
+  costs.noteOversized(many);
+  equal(costs.isOversized(few), false);
+});
