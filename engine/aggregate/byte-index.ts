@@ -1,4 +1,5 @@
 import { getEnvironmentData, setEnvironmentData } from 'node:worker_threads';
+import type { ByteRange } from '../column/skeleton.ts';
 import {
   type HashKey,
   keyedHash,
@@ -6,7 +7,6 @@ import {
   quickHashOfBytes,
   randomHashKey,
 } from '../column/string-table.ts';
-import type { StringBlock } from '../column/vector.ts';
 import { INLINE_PARTIALS_BYTES_MAX } from '../limits.ts';
 import { QueryError } from '../query-error.ts';
 import { FIRST_BYTES, grownUint8, grownUint32, NO_UINT8 } from './growth.ts';
@@ -16,6 +16,9 @@ const INDEXED_BYTES_MAX = 2 ** 32 - 1;
 
 /** Bytes from which entries are not copied: a state with as many goes to another thread as it is. */
 const COPIED_BYTES_MAX = INLINE_PARTIALS_BYTES_MAX;
+
+/** Bytes of a page that is copied to a longer one as it grows: to do so is little, and so is what is left of it. */
+const GROWN_BYTES_MAX = 65_536;
 
 /** What all indexes begin as; the first entry makes arrays of their own. */
 const NO_SLOTS = new Int32Array(2);
@@ -28,18 +31,46 @@ const KEY_NAME = 'hash key of texts';
 /** The hash of each text by one key: known by its first word to other threads, which may have another key. */
 type Hashes = { readonly ofEntries: Int32Array; readonly key: number };
 
-/** Distinct texts end to end, those of many with their hashes. */
-export type HashedTexts = StringBlock & { readonly hashes?: Hashes | undefined };
+/** Texts, the one with the number `first` being the first, end to end from the start of `bytes`. */
+type TextPage = { readonly bytes: Uint8Array; readonly first: number };
+
+/**
+ * Distinct texts by their numbers: text `i` is `offsets[i + 1] - offsets[i]` bytes of one page, behind those of the texts
+ * before it that are in this page.
+ */
+export type PagedTexts = {
+  /** Ascending. */
+  readonly pages: readonly TextPage[];
+  readonly offsets: Uint32Array;
+  /** Of many texts. */
+  readonly hashes?: Hashes | undefined;
+};
+
+/** The bytes of a text. Most are in the last page. */
+export function rangeOfText({ pages, offsets }: PagedTexts, text: number): ByteRange {
+  const { bytes, first } = pages[pageOf(pages, text)]!;
+  const start = offsets[first]!;
+  return { bytes, start: offsets[text]! - start, end: offsets[text + 1]! - start };
+}
+
+function pageOf(pages: readonly TextPage[], text: number): number {
+  let page = pages.length - 1;
+  while (pages[page]!.first > text) page--;
+  return page;
+}
 
 /**
  * Numbers distinct runs of bytes 0, 1, 2 … in the order they are first met, and keeps them end to end.
  * Open addressing with linear probing, two entries a slot: the hash, and the number plus one (0: empty); at
  * most half full. Once collisions look made on purpose, a keyed hash takes over.
+ *
+ * Bytes of many entries are never copied as more come: where a page is full, one as large as all before it follows.
  */
 export class ByteIndex {
   #size = 0;
+  /** The last page, where new entries go. */
   #bytes: Uint8Array<ArrayBuffer> = NO_UINT8;
-  /** Entry `i` is `#bytes[#offsets[i], #offsets[i + 1])`. */
+  #pages: TextPage[] = [{ bytes: NO_UINT8, first: 0 }];
   #offsets: Uint32Array<ArrayBuffer> = NO_OFFSETS;
   #slots = NO_SLOTS;
   #isGuarded = false;
@@ -54,17 +85,19 @@ export class ByteIndex {
   }
 
   /** All entries, where they lie: to be read at once, or copied. */
-  get block(): StringBlock {
-    return { bytes: this.#bytes, offsets: this.#offsets };
+  get texts(): PagedTexts {
+    return { pages: this.#pages, offsets: this.#offsets };
   }
 
   /** All entries: few as a copy, many where they lie, for they do not change and those to come are behind them. */
-  entries(): HashedTexts {
+  entries(): PagedTexts {
     const offsets = this.#offsets.slice(0, this.#size + 1);
-    const byteSize = offsets[this.#size]!;
-    if (byteSize < COPIED_BYTES_MAX) return { bytes: this.#bytes.slice(0, byteSize), offsets };
-    const bytes = this.#bytes.subarray(0, byteSize);
-    return { bytes, offsets, hashes: this.#isGuarded ? undefined : this.#hashes() };
+    const areFew = offsets[this.#size]! < COPIED_BYTES_MAX;
+    const pages = this.#pages.map(({ bytes, first }, page) => {
+      const end = offsets[this.#pages[page + 1]?.first ?? this.#size]! - offsets[first]!;
+      return { bytes: areFew ? bytes.slice(0, end) : bytes.subarray(0, end), first };
+    });
+    return { pages, offsets, hashes: areFew || this.#isGuarded ? undefined : this.#hashes() };
   }
 
   /** The number of `bytes[start, end)`, or -1. */
@@ -89,13 +122,12 @@ export class ByteIndex {
   }
 
   /** The numbers of some entries of another index, by their numbers there: none comes twice. */
-  addAll(texts: HashedTexts, entries: Int32Array): Int32Array {
-    const { bytes, offsets } = texts;
+  addAll(texts: PagedTexts, entries: Int32Array): Int32Array {
     const numbers = new Int32Array(entries.length);
     let done = this.#isGuarded ? 0 : this.#addQuickly(texts, entries, numbers);
     for (; done < entries.length; done++) {
-      const entry = entries[done]!;
-      numbers[done] = this.add(bytes, offsets[entry]!, offsets[entry + 1]!);
+      const { bytes, start, end } = rangeOfText(texts, entries[done]!);
+      numbers[done] = this.add(bytes, start, end);
     }
     return numbers;
   }
@@ -104,8 +136,8 @@ export class ByteIndex {
    * The same, with hashes that are known, and the bytes of all new entries copied together; gives how many were added before
    * a chain of probes was too long.
    */
-  #addQuickly(texts: HashedTexts, entries: Int32Array, numbers: Int32Array): number {
-    const { bytes, offsets, hashes } = texts;
+  #addQuickly(texts: PagedTexts, entries: Int32Array, numbers: Int32Array): number {
+    const { hashes } = texts;
     const isHashed = hashes !== undefined && hashes.key === KEY.first;
     const knownCount = this.#size;
     while (this.#slots.length < 4 * (knownCount + entries.length)) this.#grow();
@@ -113,12 +145,13 @@ export class ByteIndex {
     const slots = this.#slots;
     const mask = slots.length - 1;
     const added: number[] = [];
-    let end = this.#offsets[knownCount]!;
+    const addedStart = this.#offsets[knownCount]!;
+    let end = addedStart;
+    let size = knownCount;
     let done = 0;
     for (; done < entries.length; done++) {
       const entry = entries[done]!;
-      const from = offsets[entry]!;
-      const to = offsets[entry + 1]!;
+      const { bytes, start: from, end: to } = rangeOfText(texts, entry);
       const hash = isHashed ? hashes.ofEntries[entry]! : quickHashOfBytes(bytes, from, to, KEY);
       let slot = (hash << 1) & mask;
       let probes = 0;
@@ -134,7 +167,7 @@ export class ByteIndex {
       }
       if (number < 0) {
         if (probes > PROBES_MAX) break;
-        number = this.#size++;
+        number = size++;
         slots[slot] = hash;
         slots[slot + 1] = number + 1;
         end += to - from;
@@ -144,19 +177,42 @@ export class ByteIndex {
       }
       numbers[done] = number;
     }
-    this.#copy(texts, added, knownCount);
+    this.#copy(texts, added, this.#placeOf(end - addedStart));
+    this.#size = size;
     return done;
   }
 
-  /** Copies the bytes of some entries of another index, in their order, to where ours begin that are numbered from `first` on. */
-  #copy({ bytes, offsets }: StringBlock, entries: readonly number[], first: number): void {
-    this.#bytes = grownUint8(this.#bytes, this.#offsets[this.#size]!);
+  /** Copies the bytes of some entries of another index, in their order, to the last page from `place` on. */
+  #copy(texts: PagedTexts, entries: readonly number[], place: number): void {
+    const { pages, offsets } = texts;
+    let to = place;
     for (let from = 0, next = 0; from < entries.length; from = next) {
+      const entry = entries[from]!;
+      const { bytes, start } = rangeOfText(texts, entry);
+      const pageEnd = pages[pageOf(pages, entry) + 1]?.first;
       do next++;
-      while (entries[next] === entries[next - 1]! + 1);
-      const copied = bytes.subarray(offsets[entries[from]!]!, offsets[entries[next - 1]! + 1]!);
-      this.#bytes.set(copied, this.#offsets[first + from]!);
+      while (entries[next] === entries[next - 1]! + 1 && entries[next] !== pageEnd);
+      const size = offsets[entries[next - 1]! + 1]! - offsets[entry]!;
+      this.#bytes.set(bytes.subarray(start, start + size), to);
+      to += size;
     }
+  }
+
+  /** Where the next `byteSize` bytes begin in the last page, which has room for them then. */
+  #placeOf(byteSize: number): number {
+    const all = this.#offsets[this.#size]!;
+    const { first } = this.#pages.at(-1)!;
+    const place = all - this.#offsets[first]!;
+    if (place + byteSize <= this.#bytes.length) return place;
+    if (all + byteSize <= GROWN_BYTES_MAX) {
+      this.#bytes = grownUint8(this.#bytes, all + byteSize);
+      this.#pages = [{ bytes: this.#bytes, first: 0 }];
+      return all;
+    }
+    this.#bytes = new Uint8Array(Math.max(all, byteSize));
+    const page = { bytes: this.#bytes, first: this.#size };
+    this.#pages = [...this.#pages.filter((before) => before.first < page.first), page];
+    return 0;
   }
 
   #hashes(): Hashes {
@@ -192,10 +248,10 @@ export class ByteIndex {
   }
 
   #holds(entry: number, bytes: Uint8Array, start: number, end: number): boolean {
-    const own = this.#bytes;
-    const ownStart = this.#offsets[entry]!;
-    if (this.#offsets[entry + 1]! - ownStart !== end - start) return false;
-    const shift = ownStart - start;
+    const offset = this.#offsets[entry]!;
+    if (this.#offsets[entry + 1]! - offset !== end - start) return false;
+    const { bytes: own, first } = this.#pages[pageOf(this.#pages, entry)]!;
+    const shift = offset - this.#offsets[first]! - start;
     for (let at = start; at < end; at++) if (own[at + shift] !== bytes[at]) return false;
     return true;
   }
@@ -207,11 +263,11 @@ export class ByteIndex {
     const offset = this.#offsets[this.#size]!;
     const ownEnd = offset + end - start;
     if (ownEnd > this.#bytesMax) throw tooManyBytes(this.#bytesMax, ownEnd);
+    const place = this.#placeOf(end - start);
     const entry = this.#size++;
-    this.#bytes = grownUint8(this.#bytes, ownEnd);
     this.#offsets = grownUint32(this.#offsets, entry + 2);
     const own = this.#bytes;
-    for (let at = start, to = offset; at < end; at++, to++) own[to] = bytes[at]!;
+    for (let at = start, to = place; at < end; at++, to++) own[to] = bytes[at]!;
     this.#offsets[entry + 1] = ownEnd;
     if (4 * this.#size > this.#slots.length) this.#grow();
     enter(this.#slots, hash, entry);
@@ -231,7 +287,8 @@ export class ByteIndex {
     this.#isGuarded = true;
     this.#slots = new Int32Array(this.#slots.length);
     for (let entry = 0; entry < this.#size; entry++) {
-      const hash = this.#hash(this.#bytes, this.#offsets[entry]!, this.#offsets[entry + 1]!);
+      const { bytes, start, end } = rangeOfText(this.texts, entry);
+      const hash = this.#hash(bytes, start, end);
       enter(this.#slots, hash, entry);
     }
   }

@@ -6,7 +6,7 @@ import { type HashKey, keyedHash } from '../column/string-table.ts';
 import { type Interval, isInterval, isNested, type SqlValue } from '../column/value.ts';
 import { decodeWtf8, encodeWtf8 } from '../column/wtf8.ts';
 import { dynamicKey } from '../function/dynamic.ts';
-import type { HashedTexts } from './byte-index.ts';
+import { type PagedTexts, rangeOfText } from './byte-index.ts';
 import { grownUint8, NO_UINT8 } from './growth.ts';
 
 /**
@@ -19,7 +19,7 @@ export type DistinctValues = PlacedValues & { readonly refs: Int32Array };
 export type PlacedValues = {
   readonly numbers?: Float64Array | undefined;
   /** Strings, but for those among `uuids`. */
-  readonly texts?: HashedTexts | undefined;
+  readonly texts?: PagedTexts | undefined;
   /** Strings that are UUIDs in their canonical form: 16 bytes each. */
   readonly uuids?: Uint8Array | undefined;
   readonly others?: readonly OtherKey[] | undefined;
@@ -69,10 +69,8 @@ export function distinctValue(values: PlacedValues, ref: number): SqlValue {
 export function bytesOfText(values: PlacedValues, ref: number): ByteRange {
   const place = placeOf(ref);
   switch (formOf(ref)) {
-    case TEXT_FORM: {
-      const { bytes, offsets } = must(values.texts);
-      return { bytes, start: offsets[place]!, end: offsets[place + 1]! };
-    }
+    case TEXT_FORM:
+      return rangeOfText(must(values.texts), place);
     default:
       assert(formOf(ref) === UUID_FORM, 'the value is a string');
       unpackUuid(must(values.uuids), place * UUID_BYTES, uuidText, 0);

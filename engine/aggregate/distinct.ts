@@ -12,6 +12,7 @@ import {
   valueVector,
 } from '../column/vector.ts';
 import type { AggregateState } from './aggregate-function.ts';
+import { rangeOfText } from './byte-index.ts';
 import type { ChunkRuns } from './chunk-runs.ts';
 import { numberOfKey } from './distinct-values.ts';
 import { type GroupKeys, GroupTable } from './group-table.ts';
@@ -196,12 +197,13 @@ class DistinctState implements AggregateState, Spillable {
     this.#addCounts(counts);
   }
 
-  #handOnNumbers({ groups, values, keys: { bytes, offsets } }: ReadPairs): void {
+  #handOnNumbers({ groups, values, keys }: ReadPairs): void {
     for (let start = 0; start < values.length; start += DISTINCT_FED_MAX) {
       const fed = values.subarray(start, start + DISTINCT_FED_MAX);
-      const numbers = Array.from(fed, (value) =>
-        numberOfKey(bytes, offsets[value]!, offsets[value + 1]!),
-      );
+      const numbers = Array.from(fed, (value) => {
+        const { bytes, start, end } = rangeOfText(keys, value);
+        return numberOfKey(bytes, start, end);
+      });
       const fedGroups = groups.subarray(start, start + DISTINCT_FED_MAX);
       this.#plain.update(fedGroups, fed.length, this.#groupCount, [valueVector(numbers)]);
     }

@@ -21,7 +21,7 @@ import {
 import { encodeWtf8 } from '../column/wtf8.ts';
 import { dynamicKey } from '../function/dynamic.ts';
 import { compareAmounts, totalUs } from '../function/time/interval.ts';
-import { ByteIndex, type HashedTexts } from './byte-index.ts';
+import { ByteIndex, type PagedTexts } from './byte-index.ts';
 import {
   type DistinctValues,
   distinctValue,
@@ -212,7 +212,7 @@ export class KeyColumn {
   }
 
   /** Places among our texts of those of another column that are referred to, in the order of their references. */
-  #placesOfOthers(texts: HashedTexts, refs: Int32Array): Int32Array {
+  #placesOfOthers(texts: PagedTexts, refs: Int32Array): Int32Array {
     const places = refs.filter((ref) => formOf(ref) === TEXT_FORM).map(placeOf);
     return this.#texts.addAll(texts, places);
   }
@@ -222,7 +222,7 @@ export class KeyColumn {
     const { bytes } = this.#uuids;
     return {
       numbers: this.#numbers,
-      texts: this.#texts.block,
+      texts: this.#texts.texts,
       uuids: bytes,
       others: this.#others,
     };

@@ -1,8 +1,9 @@
 import { must } from '../assert.ts';
 import { ObjectCache } from '../column/object-cache.ts';
 import { UUID_BYTES } from '../column/packed-numbers.ts';
+import type { ByteRange } from '../column/skeleton.ts';
 import type { Dictionary, DictionaryVector, NumberVector, Vector } from '../column/vector.ts';
-import { ByteIndex } from './byte-index.ts';
+import { ByteIndex, rangeOfText } from './byte-index.ts';
 import {
   type DistinctValues,
   formOf,
@@ -52,7 +53,7 @@ export class KnownKeys {
           this.#addNumber(numbers![place]!);
           break;
         case TEXT_FORM:
-          this.#addText(texts!.bytes, texts!.offsets[place]!, texts!.offsets[place + 1]!);
+          this.#addText(rangeOfText(texts!, place));
           break;
         case UUID_FORM:
           this.#uuids.add(uuids!, place * UUID_BYTES, (place + 1) * UUID_BYTES);
@@ -82,7 +83,7 @@ export class KnownKeys {
     else this.#numbers.add(value, SOME_ID);
   }
 
-  #addText(bytes: Uint8Array, start: number, end: number): void {
+  #addText({ bytes, start, end }: ByteRange): void {
     this.#texts.add(bytes, start, end);
     const key = this.#patterns.keyOf(bytes, start, end);
     if (key === NO_KEY) {

@@ -1,7 +1,6 @@
 import { damagedSpill, type SpillFile } from '../column/spill-file.ts';
 import { quickHashOfBytes, randomHashKey } from '../column/string-table.ts';
-import type { StringBlock } from '../column/vector.ts';
-import { ByteIndex } from './byte-index.ts';
+import { ByteIndex, type PagedTexts } from './byte-index.ts';
 import { type DistinctValues, KeyBytes } from './distinct-values.ts';
 import { grownUint8, NO_UINT8 } from './growth.ts';
 import { PairSet } from './pair-index.ts';
@@ -32,7 +31,7 @@ type HeldPairs = {
 export type ReadPairs = {
   readonly groups: Int32Array;
   readonly values: Int32Array;
-  readonly keys: StringBlock;
+  readonly keys: PagedTexts;
 };
 
 type Run = {
@@ -107,7 +106,7 @@ export class SpilledPairs {
         addRecords(this.#readPart(run, part), { keys, pairs, groupCount });
       }
       const { groups, values } = pairs;
-      if (groups.length > 0) take({ groups, values, keys: keys.block });
+      if (groups.length > 0) take({ groups, values, keys: keys.texts });
     }
   }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { ByteIndex } from '../../engine/aggregate/byte-index.ts';
+import { ByteIndex, rangeOfText } from '../../engine/aggregate/byte-index.ts';
 
 test('runs of bytes are numbered as they are first met, wherever they lie', () => {
   const run = fc.uint8Array({ maxLength: 9, max: 3 });
@@ -19,12 +19,45 @@ test('runs of bytes are numbered as they are first met, wherever they lie', () =
         assert.equal(index.add(lying, before, before + bytes.length), number);
         assert.equal(index.size, expected.size);
       }
-      const { bytes, offsets } = index.entries();
-      const names = Array.from({ length: index.size }, (_, entry) =>
-        bytes.slice(offsets[entry], offsets[entry + 1]).join(),
-      );
-      assert.deepEqual(names, [...expected.keys()]);
+      assert.deepEqual(namesOf(index), [...expected.keys()]);
     }),
+  );
+});
+
+function namesOf(index: ByteIndex): readonly string[] {
+  const texts = structuredClone(index.entries());
+  return Array.from({ length: index.size }, (_, entry) => {
+    const { bytes, start, end } = rangeOfText(texts, entry);
+    return bytes.slice(start, end).join();
+  });
+}
+
+test('texts that fill many pages are found, given and added to another index as few are', () => {
+  const sizes = fc.array(fc.oneof(fc.nat(9), fc.nat(40_000)), { maxLength: 40 });
+  fc.assert(
+    fc.property(sizes, sizes, fc.func(fc.boolean()), (ours, theirs, isWanted) => {
+      const indexes = [ours, theirs].map((all) => {
+        const index = new ByteIndex();
+        const lying = new Uint8Array(40_000).fill(3);
+        const names = new Set(all);
+        for (const size of all) index.add(lying, 0, size);
+        assert.deepEqual(
+          namesOf(index),
+          Array.from(names, (size) => lying.slice(0, size).join()),
+        );
+        return { index, names };
+      }) as [{ index: ByteIndex; names: Set<number> }, { index: ByteIndex; names: Set<number> }];
+      const [one, other] = indexes;
+      const entries = Int32Array.from([...other.names].keys()).filter(isWanted);
+      one.index.addAll(other.index.entries(), entries);
+      const added = [...other.names].filter((_, at) => entries.includes(at));
+      const expected = new Set([...one.names, ...added]);
+      assert.deepEqual(
+        namesOf(one.index).map((name) => (name === '' ? 0 : name.split(',').length)),
+        [...expected],
+      );
+    }),
+    { numRuns: 40 },
   );
 });
 
