@@ -153,8 +153,8 @@ export class SealedSegmentReader implements Segment {
   }
 
   /**
-   * The rows of a project as a segment of their own, in memory of its own; `undefined` where there are none, more than
-   * `rowsMax`, or where they do not lie together. With `newest` only some of them.
+   * The rows of a project as a segment of their own, in memory of its own; with `newest` only some of them. `undefined` where
+   * there are none, where more than `rowsMax` are wanted, or where they do not lie together.
    */
   extractOf(
     projectKey: string,
@@ -163,10 +163,10 @@ export class SealedSegmentReader implements Segment {
   ): SegmentOfExtract | undefined {
     const [run, ...others] = this.runs(projectKey);
     if (run === undefined || others.length > 0 || !run.hasProjectKey) return undefined;
-    const count = run.count - newest.skipped;
-    if (run.count > from.rowsMax || count <= 0) return undefined;
-    const end = run.start + count;
-    return this.#extract({ start: end - Math.min(count, newest.count), end }, from);
+    const end = run.start + run.count - newest.skipped;
+    const start = Math.max(run.start, end - newest.count);
+    if (start >= end || end - start > from.rowsMax) return undefined;
+    return this.#extract({ start, end }, from);
   }
 
   /**

@@ -266,7 +266,7 @@ function partsFromNewest(
   return first && eachFromNewest(first, from, take);
 }
 
-/** Each part has twice as many rows as the one before: whoever wants more rows than the first has may want all. */
+/** Each part has twice as many rows as the one before, up to `rowsMax`: whoever wants more rows than the first has may want all. */
 function* eachFromNewest(
   first: SegmentOfExtract,
   from: ExtractFromFile,
@@ -277,7 +277,7 @@ function* eachFromNewest(
   for (let part: SegmentOfExtract | undefined = first; part !== undefined; ) {
     yield* atHand([part], from);
     skipped += count;
-    count *= 2;
+    count = Math.min(2 * count, from.rowsMax);
     part = take({ skipped, count });
   }
 }
