@@ -20,6 +20,9 @@ const COPIED_BYTES_MAX = INLINE_PARTIALS_BYTES_MAX;
 /** Bytes of a page that is copied to a longer one as it grows: to do so is little, and so is what is left of it. */
 const GROWN_BYTES_MAX = 65_536;
 
+/** Bytes from which a view of them is made and copied: fewer are sooner copied one by one. */
+const SET_BYTES_MIN = 64;
+
 /** What all indexes begin as; the first entry makes arrays of their own. */
 const NO_SLOTS = new Int32Array(2);
 const NO_OFFSETS = new Uint32Array(1);
@@ -267,7 +270,11 @@ export class ByteIndex {
     const entry = this.#size++;
     this.#offsets = grownUint32(this.#offsets, entry + 2);
     const own = this.#bytes;
-    for (let at = start, to = place; at < end; at++, to++) own[to] = bytes[at]!;
+    if (end - start < SET_BYTES_MIN) {
+      for (let at = start, to = place; at < end; at++, to++) own[to] = bytes[at]!;
+    } else {
+      own.set(bytes.subarray(start, end), place);
+    }
     this.#offsets[entry + 1] = ownEnd;
     if (4 * this.#size > this.#slots.length) this.#grow();
     enter(this.#slots, hash, entry);
