@@ -162,6 +162,7 @@ export function isReadingPassing(): boolean {
  * much was let go, since nothing else would.
  */
 export function endReading(): void {
+  noteTaken();
   for (const [id, { image }] of passingReaders) letGo(passingReaders, id, image.passingSize);
   leaveExtracts();
   taskHandles.clear();
@@ -237,23 +238,23 @@ function extracted<T>(
   if (isPaidFor) forgetReadInParts(backing);
   if ((isPaidFor || opened.hasExtractFromMemory) && image.hasRoomForAll) return undefined;
   const rowsMax = Math.floor(rowCount / EXTRACT_PART);
-  return take(reader, { imageSize, read: image.read, rowsMax, opened, backing });
+  return take(reader, { imageSize, read: image.read, rowsMax, opened, handle });
 }
 
 type ExtractFromFile = ExtractFrom & {
   readonly opened: OpenedSegment;
-  readonly backing: SegmentBacking;
+  readonly handle: SealedSegmentHandle;
 };
 
 /** The scan at hand goes on with these rows. */
 function atHand(taken: readonly SegmentOfExtract[], from: ExtractFromFile): readonly Segment[] {
   leaveExtracts();
-  const { opened, backing } = from;
-  lastExtracts = {
-    ...{ opened, backing, extracts: taken.map(({ extract }) => extract) },
-    readCount: opened.image.readCount,
-    readBytes: bytesReadInParts(backing),
-  };
+  const { opened, handle } = from;
+  if (!takenFrom.has(handle)) {
+    const { readCount } = opened.image;
+    takenFrom.set(handle, { readCount, readBytes: bytesReadInParts(must(handle.backing)) });
+  }
+  lastExtracts = taken.map(({ extract }) => extract);
   return taken.map(({ segment }) => segment);
 }
 
@@ -282,31 +283,35 @@ function* eachFromNewest(
   }
 }
 
-/** The rows that were taken out last, and what had been read of their segment before they were. */
-let lastExtracts: ExtractsAtHand | undefined;
+/** The rows that were taken out last. */
+let lastExtracts: readonly SegmentExtract[] = [];
 
-type ExtractsAtHand = Pick<ExtractFromFile, 'opened' | 'backing'> & {
-  readonly extracts: readonly SegmentExtract[];
-  readonly readCount: number;
-  readonly readBytes: number;
-};
+/** What this task has taken rows out of, and what had been read of it before. */
+const takenFrom = new Map<
+  SealedSegmentHandle,
+  { readonly readCount: number; readonly readBytes: number }
+>();
 
 /** Bytes of extracts that were left since new garbage was last collected. */
 let extractsSize = 0;
 
 /** The scan at hand goes on with other rows, or has ended. An extract lies in plain arrays, which are new objects mostly. */
 function leaveExtracts(): void {
-  if (lastExtracts !== undefined) noteExtracts(lastExtracts);
-  lastExtracts = undefined;
+  for (const { size } of lastExtracts) extractsSize += size;
+  lastExtracts = [];
   if (extractsSize < garbageBytesMax() || !mayWait()) return;
   collectNewGarbage();
   extractsSize = 0;
 }
 
-function noteExtracts({ opened, backing, extracts, readCount, readBytes }: ExtractsAtHand): void {
-  for (const { size } of extracts) extractsSize += size;
-  const isFromMemory = bytesReadInParts(backing) === readBytes;
-  if (isFromMemory && opened.image.readCount > readCount) opened.hasExtractFromMemory = true;
+/** At the end of a task: a column is taken out when it is asked for, and whoever sorts asks when the scan has gone on. */
+function noteTaken(): void {
+  for (const [{ id, backing }, { readCount, readBytes }] of takenFrom) {
+    const opened = sealedReaders.get(id);
+    if (opened === undefined || opened.image.readCount === readCount) continue;
+    opened.hasExtractFromMemory ||= bytesReadInParts(must(backing)) === readBytes;
+  }
+  takenFrom.clear();
 }
 
 function openSealed(handle: SealedSegmentHandle): OpenedSegment {
