@@ -13,6 +13,10 @@ const TOO_LARGE: Told = {
   code: 'query_limit',
   message: 'the query needs more memory than one query may have',
 };
+const TOO_WIDE: Told = {
+  code: 'query_limit',
+  message: 'the query becomes a larger statement than ClickHouse takes',
+};
 const STOPPED: Told = { code: 'query_cancelled', message: 'the query was stopped at ClickHouse' };
 const TOO_MANY: Told = { code: 'overloaded', message: 'ClickHouse runs as many queries as it may' };
 
@@ -80,9 +84,14 @@ export function toQueryError(error: unknown, failures: readonly Failure[]): unkn
   if (failure !== undefined) {
     return new QueryError(failure.code, failure.message, failure.span, { cause: error });
   }
-  const known = QUERY_CODES.get(error.code);
+  const known = isTooWide(error) ? TOO_WIDE : QUERY_CODES.get(error.code);
   if (known !== undefined) {
     return new QueryError(known.code, known.message, undefined, { cause: error });
   }
   return AWAY_CODES.has(error.code) ? unavailable(error) : error;
+}
+
+/** The code is one of any wrong argument. */
+function isTooWide({ code, message }: ClickHouseError): boolean {
+  return code === '36' && message.startsWith('Query tree is too big');
 }
