@@ -95,7 +95,7 @@ export async function checkIsolation(
   }
 }
 
-/** Callers who ask the same, one after the other and again: each is told of its own rows, kept or remembered. */
+/** Several callers ask the same question again and again. Each gets its own rows only, also from kept answers and remembered states. */
 async function checkMeeting({ tenants, events, shared }: World): Promise<void> {
   const keys = tenants.map(({ key }) => key);
   const bounds = [undefined, [keys[0]!], [keys[1]!], [keys[2]!, keys[0]!]];
