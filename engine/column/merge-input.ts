@@ -1,6 +1,6 @@
 import { must } from '../assert.ts';
-import { type RowColumns, SegmentExtract } from './extract/segment-extract.ts';
-import type { Bounds, ReadSlice } from './extract/slice-bytes.ts';
+import { type ImageReader, type RowColumns, SegmentExtract } from './extract/segment-extract.ts';
+import type { Bounds } from './extract/slice-bytes.ts';
 import { ENTRY_ALIGNMENT } from './extract/values-extract.ts';
 import { RESIDUAL_COLUMN } from './leaf-plan.ts';
 import { type NumbersFooter, NumberValues } from './number-values.ts';
@@ -61,14 +61,13 @@ export function wholeInput(buffer: SharedArrayBuffer): MergeInput {
 export class SegmentRows {
   readonly groups: RowGroups;
   readonly #footer: SealedFooter;
-  readonly #imageSize: number;
-  readonly #read: ReadSlice;
+  readonly #reader: ImageReader;
 
   /** What reads the segment throws `SegmentImage.need`'s errors. */
-  constructor({ buffer, need, read }: Pick<SegmentImage, 'buffer' | 'need' | 'read'>) {
+  constructor(of: Pick<SegmentImage, 'buffer' | 'need' | 'read' | 'expect'>) {
+    const { buffer, need, read, expect } = of;
     this.#footer = readFooter(buffer);
-    this.#imageSize = buffer.byteLength;
-    this.#read = read;
+    this.#reader = { imageSize: buffer.byteLength, read, expect };
     this.groups = openGroups(this.#footer, new SliceSource(buffer, need));
   }
 
@@ -101,7 +100,7 @@ export class SegmentRows {
     const before = start % ENTRY_ALIGNMENT;
     const rows = { start: start - before, end };
     return {
-      extract: new SegmentExtract(this.#footer, this.#imageSize, this.#read, rows),
+      extract: new SegmentExtract(this.#footer, this.#reader, rows),
       before,
     };
   }

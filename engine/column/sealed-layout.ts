@@ -188,6 +188,24 @@ export function sealedSlicesOf(footer: SealedFooter): Slice[] {
   return [...sliceAt.values()].sort((left, right) => left[0] - right[0]);
 }
 
+/** The slices of values, each once, in the order they lie in: not those of the structure, nor indexes of texts. */
+export function listValueSlices(footer: SealedFooter): Slice[] {
+  const others = structureOffsetsOf(footer);
+  const indexes = new Set(
+    [footer.ids, footer.messages, footer.projects, ...footer.leaves].flatMap(({ strings }) =>
+      strings === null ? [] : indexesOf(strings).map(([offset]) => offset),
+    ),
+  );
+  return sealedSlicesOf(footer).filter(([offset]) => !others.has(offset) && !indexes.has(offset));
+}
+
+/** What tells which strings hold a text. */
+function indexesOf({ signature, packing }: StringsFooter): Slice[] {
+  const slices: Slice[] = signature === undefined ? [] : [signature.bits];
+  if (packing.kind !== 'split') return slices;
+  return [...slices, packing.wordStarts, packing.wordEntries, packing.textEntries];
+}
+
 /** Where slices of the structure begin. */
 export function structureOffsetsOf(footer: SealedFooter): ReadonlySet<number> {
   return new Set(structureOf(footer).map(([offset]) => offset));

@@ -1,8 +1,8 @@
 import { must, unreachable } from '../assert.ts';
 import { carvedInt32 } from './carved-arrays.ts';
 import { type CommonRecord, CommonSource, commonFieldsOf, type RowsRead } from './common-source.ts';
-import { type RowColumns, SegmentExtract } from './extract/segment-extract.ts';
-import type { Bounds, ReadSlice } from './extract/slice-bytes.ts';
+import { type ImageReader, type RowColumns, SegmentExtract } from './extract/segment-extract.ts';
+import type { Bounds } from './extract/slice-bytes.ts';
 import { ENTRY_ALIGNMENT } from './extract/values-extract.ts';
 import type { SkeletonCounts } from './field-tree.ts';
 import { NumberValues } from './number-values.ts';
@@ -199,10 +199,10 @@ export class SealedSegmentReader implements Segment {
   }
 
   /** Rows [start, end), of which those alone are in runs; some before them may be taken out with them. */
-  #extract({ start, end }: Bounds, { imageSize, read }: ExtractFrom): SegmentOfExtract {
+  #extract({ start, end }: Bounds, from: ExtractFrom): SegmentOfExtract {
     const footer = must(this.#footer, 'nothing is taken out of an extract');
     const before = start % ENTRY_ALIGNMENT;
-    const extract = new SegmentExtract(footer, imageSize, read, { start: start - before, end });
+    const extract = new SegmentExtract(footer, from, { start: start - before, end });
     const { rowCount, columns, source } = extract;
     const { timestampUsMin, timestampUsMax } = this;
     const segment = new SealedSegmentReader({
@@ -392,12 +392,7 @@ const EXTRACT_GAP_MAX = 512;
 const EXTRACTS_MAX = 8;
 
 /** Where an extract is taken from. */
-export type ExtractFrom = {
-  /** Bytes of the whole segment in memory. */
-  readonly imageSize: number;
-  readonly read: ReadSlice;
-  readonly rowsMax: number;
-};
+export type ExtractFrom = ImageReader & { readonly rowsMax: number };
 
 /** Of the rows of a project so many, but for so many that are newer. */
 export type NewestRows = { readonly skipped: number; readonly count: number };

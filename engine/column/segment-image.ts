@@ -1,7 +1,8 @@
 import { brotliDecompressSync, crc32 } from 'node:zlib';
 import { must } from '../assert.ts';
 import { QueryError } from '../query-error.ts';
-import type { ReadSlice } from './extract/slice-bytes.ts';
+import type { SliceReader } from './extract/slice-bytes.ts';
+import { inFileOrder, planStretches, type Stretch, StretchRing } from './file-stretches.ts';
 import { decodeBrotli } from './kept-decoder.ts';
 import { HEADER_SIZE } from './sealed-layout.ts';
 import type { SealedSegmentHandle } from './segment.ts';
@@ -42,13 +43,10 @@ function unpackedBytes(size: number): Uint8Array {
   return size < unpacked.length ? unpacked : new Uint8Array(size + 1);
 }
 
-/** Bytes of a file that are read with those before them, where all are wanted: each call of the system takes as long as some 10 KB. */
-const READ_AHEAD_MAX = 256 * 1024;
+/** What this thread read last of files, several blocks at a time. */
+const stretches = new StretchRing();
 
-/** What was read last, as long as one call wants blocks. */
-let readAhead:
-  | { readonly path: string; readonly offset: number; readonly bytes: Uint8Array }
-  | undefined;
+type Stretches = ReadonlyMap<number, Stretch>;
 
 function storedBytes(size: number): Uint8Array {
   if (size > STORED_SIZE_KEPT_MAX) return new Uint8Array(size);
@@ -159,6 +157,8 @@ export class SegmentImage {
   #readCount = 0;
   #isWhole = false;
   readonly #unpackedBlocks = new Map<number, Uint8Array>();
+  /** Of blocks that will be read soon. */
+  readonly #expected = new Map<number, Stretch>();
 
   private constructor(handle: SealedSegmentHandle, isApart: boolean, onApart: () => void) {
     this.#handle = handle;
@@ -189,10 +189,8 @@ export class SegmentImage {
     const { backing, buffer } = handle;
     if (backing === undefined || backing.states.every((state) => state === RESIDENT)) return buffer;
     const image = new SegmentImage(handle, true, () => {});
-    readAhead = undefined;
-    const blockCount = backing.blocks.length / BLOCK_NUMBERS;
     try {
-      for (let block = 0; block < blockCount; block++) image.#loadOwn(block, blockCount);
+      image.#loadEachOwn({ first: 0, end: backing.blocks.length / BLOCK_NUMBERS });
     } finally {
       closeFile();
     }
@@ -227,42 +225,65 @@ export class SegmentImage {
   #need(slice: Slice, hasRoomFor: typeof hasRoom): SharedArrayBuffer {
     const backing = this.#backing;
     if (backing === undefined || slice[1] === 0) return this.buffer;
-    readAhead = undefined;
     const range = blocksWith(backing.blocks, slice);
     noteUse(backing, range);
     // An image that began apart is all in one buffer: it is read faster so.
     if (this.buffer !== this.#own?.buffer && this.#needShared(backing, range, hasRoomFor)) {
       return this.buffer;
     }
-    let buffer = this.buffer;
-    for (let block = range.first; block < range.end; block++) {
-      buffer = this.#loadOwn(block, range.end);
-    }
-    return buffer;
+    return this.#loadEachOwn(range);
   }
 
   /** Bytes [start, end) of a slice, from memory or from the file; good until the next call. Throws as `need` does. */
-  readonly read: ReadSlice = ([offset], start, end) => {
+  readonly read: SliceReader['read'] = ([offset], start, end) => {
     this.#readCount += 1;
     const backing = this.#backing;
     const bytes: Slice = [offset + start, end - start];
     const shared = this.#handle.buffer;
     if (backing === undefined) return new Uint8Array(shared, ...bytes);
-    readAhead = undefined;
     const range = blocksWith(backing.blocks, bytes);
     if (shared.byteLength > 0 && areResident(backing, range)) {
       noteUse(backing, range);
       return new Uint8Array(shared, ...bytes);
     }
-    if (range.end === range.first + 1) return this.#partOf(range.first, range.end, bytes);
+    if (range.end === range.first + 1) return this.#partOf(range.first, bytes);
+    this.expect([bytes]);
     const joined = new Uint8Array(end - start);
     for (let block = range.first, at = 0; block < range.end; block++) {
-      const part = this.#partOf(block, range.end, bytes);
+      const part = this.#partOf(block, bytes);
       joined.set(part, at);
       at += part.length;
     }
     return joined;
   };
+
+  /** Some bytes will be read soon: those that are not in memory and lie near each other in the file are read together then. */
+  readonly expect: SliceReader['expect'] = (slices) => {
+    const backing = this.#backing;
+    if (backing === undefined) return;
+    const expected = new Set<number>();
+    for (const slice of slices) {
+      if (slice[1] === 0) continue;
+      const { first, end } = blocksWith(backing.blocks, slice);
+      for (let block = first; block < end; block++) {
+        if (!this.#expected.has(block) && !this.#isInMemory(block)) expected.add(block);
+      }
+    }
+    const order = inFileOrder(backing.blocks, expected);
+    for (const [block, stretch] of planStretches(backing.blocks, order)) {
+      this.#expected.set(block, stretch);
+    }
+  };
+
+  #isInMemory(block: number): boolean {
+    if (this.#unpackedBlocks.has(block)) return true;
+    return Atomics.load(this.#backing!.states, block) === RESIDENT;
+  }
+
+  /** To be called at the end of a task. */
+  forgetExpected(): void {
+    this.#expected.clear();
+  }
 
   /** How many times `read` was called. */
   get readCount(): number {
@@ -270,20 +291,20 @@ export class SegmentImage {
   }
 
   /** Those of some bytes of the segment that are in a block. */
-  #partOf(block: number, end: number, [offset, size]: Slice): Uint8Array {
+  #partOf(block: number, [offset, size]: Slice): Uint8Array {
     const backing = this.#backing!;
     const [blockOffset, blockSize] = placeOf(backing, block);
     const from = Math.max(offset, blockOffset);
     const to = Math.min(offset + size, blockOffset + blockSize);
-    if (this.#isShared(block, end)) return new Uint8Array(this.buffer, from, to - from);
-    return this.#unpackedBlock(block, end).subarray(from - blockOffset, to - blockOffset);
+    if (this.#isShared(block)) return new Uint8Array(this.buffer, from, to - from);
+    return this.#unpackedBlock(block).subarray(from - blockOffset, to - blockOffset);
   }
 
   /**
    * Whether a block is in the buffer that all threads share. One that was needed before comes there, if there is room: what
    * the rows of all projects have in common, and the rows of a project that is asked for again.
    */
-  #isShared(block: number, end: number): boolean {
+  #isShared(block: number): boolean {
     const { states, uses } = this.#backing!;
     const isNeededAgain = wasNeeded(uses, block);
     noteUse(this.#backing!, { first: block, end: block + 1 });
@@ -292,19 +313,19 @@ export class SegmentImage {
     if (!isNeededAgain || this.#unpackedBlocks.has(block)) return false;
     const [, size] = placeOf(this.#backing!, block);
     if (!hasRoom(this.#backing!, size)) return false;
-    this.#loadShared(block, end);
+    this.#loadShared(block, this.#expected);
     countReadInParts(this.#backing!, size);
     return true;
   }
 
   /** The bytes of a block that is not in memory; the last few are kept. Good until the next call, and perhaps with others behind them. */
-  #unpackedBlock(block: number, end: number): Uint8Array {
+  #unpackedBlock(block: number): Uint8Array {
     const known = this.#unpackedBlocks.get(block);
     if (known !== undefined) return known;
     checkLoading();
     const [, size] = placeOf(this.#backing!, block);
     const room = this.#unpackedRoom(size + 1);
-    const read = this.#read(block, end, room);
+    const read = this.#read(block, this.#expected, room);
     if (this.buffer !== this.#own?.buffer) countReadInParts(this.#backing!, size);
     // What is stored as it is lies where the next block is read to.
     if (read.buffer !== room.buffer) room.set(read);
@@ -339,17 +360,19 @@ export class SegmentImage {
     { first, end }: BlockRange,
     hasRoomFor: typeof hasRoom,
   ): boolean {
+    const missing: number[] = [];
     let missingSize = 0;
     for (let block = first; block < end; block++) {
       if (Atomics.load(backing.states, block) === RESIDENT) continue;
       if (this.#own?.isThere[block] === 1) return false;
+      missing.push(block);
       missingSize += placeOf(backing, block)[1];
     }
     if (missingSize === 0) return true;
     if (!hasRoomFor(backing, missingSize)) return false;
-    for (let block = first; block < end; block++) {
-      if (Atomics.load(backing.states, block) !== RESIDENT) this.#loadShared(block, end);
-    }
+    const order = inFileOrder(backing.blocks, missing);
+    const planned = planStretches(backing.blocks, order);
+    for (const block of order) this.#loadShared(block, planned);
     return true;
   }
 
@@ -368,21 +391,33 @@ export class SegmentImage {
     else this.#becameOwn(frame.length);
   }
 
-  /** Loads a block for all threads; it may be read with those behind it, up to `end`. */
-  #loadShared(block: number, end: number): void {
+  /** Loads a block for all threads; it may be in one of some stretches. */
+  #loadShared(block: number, planned: Stretches): void {
     checkLoading();
     const backing = this.#backing!;
     const [offset, size] = placeOf(backing, block);
-    new Uint8Array(this.buffer, offset, size).set(this.#read(block, end, unpackedBytes(size)));
+    new Uint8Array(this.buffer, offset, size).set(this.#read(block, planned, unpackedBytes(size)));
     becameResident(backing, block, size);
   }
 
-  #loadOwn(block: number, end: number): SharedArrayBuffer {
+  /** Brings blocks into the buffer of this image alone. */
+  #loadEachOwn({ first, end }: BlockRange): SharedArrayBuffer {
     checkLoading();
     const backing = this.#backing!;
-    this.#own ??= newOwnBlocks(backing);
-    const { buffer, isThere } = this.#own;
-    if (isThere[block] === 1) return buffer;
+    const own = this.#own ?? newOwnBlocks(backing);
+    this.#own = own;
+    const missing: number[] = [];
+    for (let block = first; block < end; block++) {
+      if (own.isThere[block] === 0) missing.push(block);
+    }
+    const order = inFileOrder(backing.blocks, missing);
+    const planned = planStretches(backing.blocks, order);
+    for (const block of order) this.#loadOwn(block, own, planned);
+    return own.buffer;
+  }
+
+  #loadOwn(block: number, { buffer, isThere }: OwnBlocks, planned: Stretches): void {
+    const backing = this.#backing!;
     const isFirst = this.#ownSize === 0;
     const [offset, size] = placeOf(backing, block);
     const target = new Uint8Array(buffer, offset, size);
@@ -391,12 +426,11 @@ export class SegmentImage {
       target.set(new Uint8Array(shared, offset, size));
       this.#ownSize += size;
     } else {
-      target.set(this.#read(block, end, unpackedBytes(size)));
+      target.set(this.#read(block, planned, unpackedBytes(size)));
       this.#becameOwn(size);
     }
     isThere[block] = 1;
     if (isFirst) this.#onApart();
-    return buffer;
   }
 
   #becameOwn(size: number): void {
@@ -404,33 +438,40 @@ export class SegmentImage {
     Atomics.add(this.#backing!.gauge, GAUGE_PASSING, Math.ceil(size / KIB));
   }
 
-  /** Of a block whose neighbours up to `end` are wanted next. Good until the next call; in `room` perhaps. */
-  #read(block: number, end: number, room: Uint8Array): Uint8Array {
-    const { blocks } = this.#backing!;
-    const { size, storedOffset, storedSize, crc } = storedBlockAt(blocks, block);
-    const stored = this.#stored(storedOffset, storedSize, aheadOf(blocks, block, end));
+  /** A block, perhaps of one of some stretches. Good until the next call; in `room` perhaps. */
+  #read(block: number, planned: Stretches, room: Uint8Array): Uint8Array {
+    const { size, storedOffset, storedSize, crc } = storedBlockAt(this.#backing!.blocks, block);
+    const stretch = planned.get(block);
+    const stored =
+      (stretch && this.#ofStretch(stretch, storedOffset, storedSize)) ??
+      this.#readFile(storedOffset, storedSize);
     if (crc32(stored) !== crc) this.#fail(`the checksum of the block at ${storedOffset} is wrong`);
     return storedSize === size ? stored : this.#unpackBlock(stored, size, room);
   }
 
-  /** Bytes of the file; those up to `ahead` behind them are read with them. Good until the next call. */
-  #stored(offset: number, size: number, ahead: number): Uint8Array {
-    const { path } = this.#backing!;
-    const start = offset - (readAhead?.path === path ? readAhead.offset : Number.POSITIVE_INFINITY);
-    if (readAhead === undefined || start < 0 || start + size > readAhead.bytes.length) {
-      readAhead = { path, offset, bytes: this.#readFile(offset, size, size + ahead) };
-      return readAhead.bytes.subarray(0, size);
-    }
-    return readAhead.bytes.subarray(start, start + size);
+  /** Bytes of a stretch; `undefined` where it cannot be read as far as these. Good until the next call. */
+  #ofStretch(stretch: Stretch, offset: number, size: number): Uint8Array | undefined {
+    const start = offset - stretch.offset;
+    const bytes =
+      stretches.find(stretch) ?? stretches.read(stretch, (to) => this.#fill(stretch, to));
+    return start + size <= bytes.length ? bytes.subarray(start, start + size) : undefined;
   }
 
-  /** At least `size` bytes, and as many of `sizeWanted` as the file has. */
-  #readFile(offset: number, size: number, sizeWanted: number): Uint8Array {
-    const { path } = this.#backing!;
-    const bytes = storedBytes(sizeWanted);
+  /** How many bytes could be read: none where a block that is not wanted may be the reason, or any other. */
+  #fill({ offset }: Stretch, bytes: Uint8Array): number {
     try {
-      const read = readAt(path, bytes, offset);
-      return read < size ? this.#endedEarly(offset, size) : bytes.subarray(0, read);
+      return readAt(this.#backing!.path, bytes, offset);
+    } catch (error) {
+      if (codeOf(error) === undefined) throw error;
+      return 0;
+    }
+  }
+
+  #readFile(offset: number, size: number): Uint8Array {
+    const { path } = this.#backing!;
+    const bytes = storedBytes(size);
+    try {
+      return readAt(path, bytes, offset) < size ? this.#endedEarly(offset, size) : bytes;
     } catch (error) {
       const code = codeOf(error);
       if (code === undefined) throw error;
@@ -479,14 +520,6 @@ type OwnBlocks = { readonly buffer: SharedArrayBuffer; readonly isThere: Uint8Ar
 
 function newOwnBlocks({ imageSize, states }: SegmentBacking): OwnBlocks {
   return { buffer: newSegmentBuffer(imageSize), isThere: new Uint8Array(states.length) };
-}
-
-/** Stored bytes of the blocks behind one, up to `end`, that are worth reading with it. */
-function aheadOf(blocks: BlockTable, block: number, end: number): number {
-  const { storedOffset, storedSize } = storedBlockAt(blocks, block);
-  const last = storedBlockAt(blocks, end - 1);
-  const ahead = last.storedOffset + last.storedSize - storedOffset - storedSize;
-  return Math.min(ahead, READ_AHEAD_MAX);
 }
 
 function storedBlockAt(

@@ -238,7 +238,14 @@ function extracted<T>(
   if (isPaidFor) forgetReadInParts(backing);
   if ((isPaidFor || opened.hasExtractFromMemory) && image.hasRoomForAll) return undefined;
   const rowsMax = Math.floor(rowCount / EXTRACT_PART);
-  return take(reader, { imageSize, read: image.read, rowsMax, opened, handle });
+  return take(reader, {
+    imageSize,
+    read: image.read,
+    expect: image.expect,
+    rowsMax,
+    opened,
+    handle,
+  });
 }
 
 type ExtractFromFile = ExtractFrom & {
@@ -308,6 +315,7 @@ function leaveExtracts(): void {
 function noteTaken(): void {
   for (const [{ id, backing }, { readCount, readBytes }] of takenFrom) {
     const opened = sealedReaders.get(id);
+    opened?.image.forgetExpected();
     if (opened === undefined || opened.image.readCount === readCount) continue;
     opened.hasExtractFromMemory ||= bytesReadInParts(must(backing)) === readBytes;
   }

@@ -55,6 +55,8 @@ class From implements ExtractFrom {
     this.#buffer = buffer;
   }
 
+  readonly expect = () => {};
+
   readonly read: ExtractFrom['read'] = ([offset], from, to) => {
     this.readBytes += to - from;
     return new Uint8Array(this.#buffer, offset + from, to - from);

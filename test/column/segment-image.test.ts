@@ -177,6 +177,36 @@ test('rows of a project are taken out of a large segment, and little else is rea
   });
 });
 
+test('damage costs the rows that need its block, and no others that are read with it', async () => {
+  await inFolder(async (folder) => {
+    const events = edgeEvents(10_000, 4).map((event, n) => ({ ...event, project: `p${n % 250}` }));
+    const buffer = sealedOf(events);
+    const whole = readSegment({ kind: 'sealed', id: newSegmentId(), buffer });
+    const wanted = rowsOfProject(whole, 'p7');
+    const handle = await stored(folder, buffer, newMemoryGauge(0));
+    const bytes = await readFile(handle.path);
+    const { blocks } = handle.backing!;
+    let damaged = 0;
+    for (let block = 0; block < blocks.length / BLOCK_NUMBERS; block += 25) {
+      const [storedOffset, storedSize] = blocks.subarray(block * BLOCK_NUMBERS + 2);
+      const turned = Buffer.from(bytes);
+      turned[storedOffset! + (storedSize! >> 1)]! ^= 1;
+      await writeFile(handle.path, turned);
+      const other = { ...handle, id: newSegmentId() };
+      try {
+        assert.deepEqual(rowsOfProject(readSegment(other).ofProject!('p7'), 'p7'), wanted);
+      } catch (error) {
+        assert(error instanceof SegmentDamagedError, String(error));
+        assert.ok(error.reason.includes(String(storedOffset)), error.reason);
+        damaged++;
+      }
+      endReading();
+    }
+    const count = blocks.length / BLOCK_NUMBERS / 25;
+    assert.ok(damaged > 0 && damaged < count / 3, `${damaged} of ${count}`);
+  });
+});
+
 test('the newest rows of a project are taken out first, and others when they are asked for', async () => {
   // 128, 256, 512 and the rest of 1,000; of 8,000 none has more than a quarter of the segment.
   await expectNewestParts({ busyRows: 1_000, rowCounts: [128, 256, 512, 104] });

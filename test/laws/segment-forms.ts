@@ -191,7 +191,8 @@ function extracted(files: readonly SegmentFile[]): SegmentSource[] {
     const { imageSize } = file.envelope;
     const image = SegmentImage.open(handle);
     const whole = SealedSegmentReader.open(image.buffer, image.need);
-    const from = { imageSize, read: image.read, rowsMax: Number.POSITIVE_INFINITY };
+    const { read, expect } = image;
+    const from = { imageSize, read, expect, rowsMax: Number.POSITIVE_INFINITY };
     const ofProject = (projectKey: string): Segment => {
       const extract = whole.extractOf(projectKey, from);
       extracts.count += Number(extract !== undefined);

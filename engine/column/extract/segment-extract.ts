@@ -1,15 +1,17 @@
 import { assert, must } from '../../assert.ts';
+import { STRETCHES_SIZE_MAX } from '../file-stretches.ts';
 import type { NumbersFooter } from '../number-values.ts';
 import { findOnce } from '../object-cache.ts';
 import type { PositionsFooter } from '../positions.ts';
-import type {
-  LeafFooter,
-  ResidualFooter,
-  SealedFooter,
-  StringColumnFooter,
+import {
+  type LeafFooter,
+  listValueSlices,
+  type ResidualFooter,
+  type SealedFooter,
+  type StringColumnFooter,
 } from '../sealed-layout.ts';
 import { type BlockFooter, type Slice, type SliceSource, whenAsked } from '../slice.ts';
-import { type Bounds, ExtractBuffer, type ReadSlice, SliceBytes } from './slice-bytes.ts';
+import { type Bounds, ExtractBuffer, SliceBytes, type SliceReader } from './slice-bytes.ts';
 import {
   ENTRY_ALIGNMENT,
   type ExtractedPositions,
@@ -53,18 +55,20 @@ export class SegmentExtract {
   readonly columns: RowColumns;
   readonly #buffer: ExtractBuffer;
 
-  /** `read` reads a slice of the segment of `footer`. `start` is a multiple of ENTRY_ALIGNMENT. */
-  constructor(footer: SealedFooter, imageSize: number, read: ReadSlice, { start, end }: Bounds) {
+  /** `from` reads the segment of `footer`. `start` is a multiple of ENTRY_ALIGNMENT. */
+  constructor(footer: SealedFooter, from: ImageReader, { start, end }: Bounds) {
     assert(
       start % ENTRY_ALIGNMENT === 0,
       'rows are taken out from where entries begin that are packed together',
     );
     this.rowCount = end - start;
-    this.#buffer = new ExtractBuffer(Math.ceil((imageSize * this.rowCount) / footer.rowCount));
+    const size = Math.ceil((from.imageSize * this.rowCount) / footer.rowCount);
+    this.#buffer = new ExtractBuffer(size);
     this.columns = new ExtractColumns(footer, {
-      bytes: new SliceBytes(read),
+      bytes: new SliceBytes(from),
       buffer: this.#buffer,
       rows: { start, end },
+      size,
     });
   }
 
@@ -78,11 +82,22 @@ export class SegmentExtract {
   }
 }
 
+/** Reads a segment of so many bytes in memory. */
+export type ImageReader = SliceReader & { readonly imageSize: number };
+
 type From = {
   readonly bytes: SliceBytes;
   readonly buffer: ExtractBuffer;
   readonly rows: Bounds;
+  /** Bytes that the rows take in memory, about. */
+  readonly size: number;
 };
+
+/** A query that names columns names fewer of them. Whoever asks for more wants the events. */
+const LEAVES_NAMED_MAX = 8;
+
+/** Of larger rows the blocks are too many to be kept until each column is asked for. */
+const EXPECTED_SIZE_MAX = STRETCHES_SIZE_MAX / 2;
 
 /** What is taken out of a segment, each column when it is first asked for. */
 class ExtractColumns implements RowColumns {
@@ -181,12 +196,26 @@ class ExtractColumns implements RowColumns {
   }
 
   #takeNewLeaf({ positions, numbers, strings }: LeafFooter): TakenLeaf {
+    if (this.#takenLeaves.size === LEAVES_NAMED_MAX) this.#expectValues();
     const { footer, bounds } = this.#takePositions(positions);
     return {
       positions: footer,
       numbers: numbers && this.#values.numbers(numbers, bounds),
       strings: strings && this.#values.strings(strings, bounds),
     };
+  }
+
+  /** Values lie in their arrays in the order of their rows, and so do most entries of dictionaries. */
+  #expectValues(): void {
+    const { bytes, rows, size } = this.#from;
+    if (size > EXPECTED_SIZE_MAX) return;
+    const { rowCount } = this.#footer;
+    bytes.expect(
+      valueSlicesOf(this.#footer).map(([offset, sliceSize]) => {
+        const start = Math.floor((sliceSize * rows.start) / rowCount);
+        return [offset + start, Math.ceil((sliceSize * rows.end) / rowCount) - start];
+      }),
+    );
   }
 
   #takePositions(footer: PositionsFooter): ExtractedPositions {
@@ -209,6 +238,8 @@ const firstLeavesOf = findOnce((footer: SealedFooter): readonly number[] => {
     return first;
   });
 });
+
+const valueSlicesOf = findOnce(listValueSlices);
 
 type TakenLeaf = Pick<LeafFooter, 'positions' | 'numbers' | 'strings'>;
 

@@ -7,8 +7,13 @@ import type { StringBlock } from '../vector.ts';
 /** Rows, or positions of a column: [start, end). */
 export type Bounds = { readonly start: number; readonly end: number };
 
-/** Gives bytes [start, end) of a slice; good until the next call. */
-export type ReadSlice = (slice: Slice, start: number, end: number) => Uint8Array;
+/** What reads the arrays of a segment. */
+export type SliceReader = {
+  /** Gives bytes [start, end) of a slice; good until the next call. */
+  readonly read: (slice: Slice, start: number, end: number) => Uint8Array;
+  /** These parts of slices are read soon, or most of them. */
+  readonly expect: (parts: readonly Slice[]) => void;
+};
 
 type TextSlices = { readonly bytes: Slice; readonly offsets: Slice };
 
@@ -18,10 +23,12 @@ const NEAR_ENTRIES_MAX = NEAR_BYTES_MAX / 4;
 
 /** Arrays of a segment, read in pieces: what is given has the bytes that were asked for, and no others. */
 export class SliceBytes {
-  readonly #read: ReadSlice;
+  readonly expect: SliceReader['expect'];
+  readonly #read: SliceReader['read'];
 
-  constructor(read: ReadSlice) {
+  constructor({ read, expect }: SliceReader) {
     this.#read = read;
+    this.expect = expect;
   }
 
   bytes(slice: Slice, start = 0, end = slice[1]): Uint8Array {

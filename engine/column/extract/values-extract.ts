@@ -358,8 +358,14 @@ export function extractSkeletons(
   const ofRow = taken.gatherIntegers(all, count);
   const met = Int32Array.from(new Set(ofRow)).sort();
   const numberOf = new Map(Array.from(met, (skeleton, number) => [skeleton, number]));
+  const ends = Array.from(met, (skeleton) => ({ start: skeleton, end: skeleton + 2 }));
+  bytes.expect([...partsAt(skeletons.starts, ends, 4), ...partsAt(skeletons.slotStarts, ends, 4)]);
   const tokens = listBounds(bytes, skeletons.starts, met);
   const slots = listBounds(bytes, skeletons.slotStarts, met);
+  bytes.expect([
+    ...partsAt(skeletons.tokens, tokens, 4),
+    ...partsAt(skeletons.slotColumns, slots, 2),
+  ]);
   return {
     skeletons: {
       tokens: buffer.add(joined(bytes, skeletons.tokens, tokens, 4)),
@@ -382,6 +388,11 @@ function listBounds(bytes: SliceBytes, starts: Slice, lists: Int32Array): Bounds
     const [start, end] = bytes.pair32(starts, list);
     return { start, end };
   });
+}
+
+/** Parts of an array with elements of so many bytes. */
+function partsAt([offset]: Slice, lists: readonly Bounds[], width: number): Slice[] {
+  return lists.map(({ start, end }) => [offset + width * start, width * (end - start)]);
 }
 
 function startsOf(lists: readonly Bounds[]): Uint32Array {

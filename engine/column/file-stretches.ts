@@ -1,0 +1,90 @@
+import { BLOCK_NUMBERS, type BlockTable } from './segment-backing.ts';
+
+/** Bytes that are read in one call of the system, at most. */
+const STRETCH_SIZE_MAX = 256 * 1024;
+
+/** Bytes between two wanted blocks that are read with both: a call of the system takes longer. */
+const GAP_SIZE_MAX = 4 * 1024;
+
+/** Bytes of the stretches that a thread keeps, the latest ones. */
+export const STRETCHES_SIZE_MAX = 1024 * 1024;
+
+/** Part of a file with some blocks that are wanted together: it is read when the first of them is needed. */
+export type Stretch = {
+  readonly offset: number;
+  readonly size: number;
+  /** Where a ring has it; `undefined` if it was not read yet. */
+  kept?: KeptBytes;
+};
+
+type KeptBytes = {
+  /** How many bytes the ring had taken in before it. */
+  readonly place: number;
+  /** Fewer than were asked for where the file ended. */
+  readonly size: number;
+};
+
+/** Block indexes in the order in which the file has them. */
+export function inFileOrder(table: BlockTable, blocks: Iterable<number>): number[] {
+  return [...blocks].sort(
+    (one, other) => storedOffsetOf(table, one) - storedOffsetOf(table, other),
+  );
+}
+
+/** The stretches of blocks that lie near each other, by block. `blocks` is in the order of the file. A block far from others has none. */
+export function planStretches(
+  table: BlockTable,
+  blocks: readonly number[],
+): ReadonlyMap<number, Stretch> {
+  const stretchOf = new Map<number, Stretch>();
+  for (let first = 0, next = 0; first < blocks.length; first = next) {
+    const offset = storedOffsetOf(table, blocks[first]!);
+    let end = storedEndOf(table, blocks[first]!);
+    for (next = first + 1; next < blocks.length; next++) {
+      if (storedOffsetOf(table, blocks[next]!) - end > GAP_SIZE_MAX) break;
+      const endWithNext = storedEndOf(table, blocks[next]!);
+      if (endWithNext - offset > STRETCH_SIZE_MAX) break;
+      end = endWithNext;
+    }
+    if (next === first + 1) continue;
+    const stretch: Stretch = { offset, size: end - offset };
+    for (let index = first; index < next; index++) stretchOf.set(blocks[index]!, stretch);
+  }
+  return stretchOf;
+}
+
+function storedOffsetOf(table: BlockTable, block: number): number {
+  return table[block * BLOCK_NUMBERS + 2]!;
+}
+
+function storedEndOf(table: BlockTable, block: number): number {
+  return storedOffsetOf(table, block) + table[block * BLOCK_NUMBERS + 3]!;
+}
+
+/** Keeps the latest stretches that were read. */
+export class StretchRing {
+  /** Made when it is first used: not all threads read files. */
+  #bytes: Uint8Array | undefined;
+  /** Bytes taken in so far, with those left out at the end of the ring. */
+  #takenSize = 0;
+
+  /** The bytes of a stretch if they are still there; good until another stretch is read. */
+  find({ kept }: Stretch): Uint8Array | undefined {
+    if (kept === undefined || this.#takenSize - kept.place > STRETCHES_SIZE_MAX) return undefined;
+    const start = kept.place % STRETCHES_SIZE_MAX;
+    return this.#bytes?.subarray(start, start + kept.size);
+  }
+
+  /** Takes a stretch in. `read` fills the array with bytes of the file, and returns how many there were. */
+  read(stretch: Stretch, read: (bytes: Uint8Array) => number): Uint8Array {
+    this.#bytes ??= new Uint8Array(STRETCHES_SIZE_MAX);
+    const left = STRETCHES_SIZE_MAX - (this.#takenSize % STRETCHES_SIZE_MAX);
+    if (left < stretch.size) this.#takenSize += left;
+    const place = this.#takenSize;
+    this.#takenSize += stretch.size;
+    const start = place % STRETCHES_SIZE_MAX;
+    const bytes = this.#bytes.subarray(start, start + stretch.size);
+    stretch.kept = { place, size: read(bytes) };
+    return bytes.subarray(0, stretch.kept.size);
+  }
+}
