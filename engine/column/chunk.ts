@@ -41,8 +41,8 @@ export class VectorChunk implements Chunk {
   }
 }
 
-/** Some rows of a chunk whose vectors are at hand, taken column by column. */
-class SelectedChunk implements Chunk {
+/** Some rows of a chunk, each column taken of all that it has. */
+export class SelectedChunk implements Chunk {
   readonly count: number;
   readonly #input: Chunk;
   readonly #positions: Int32Array;

@@ -1,5 +1,6 @@
-import { carvedFloat64, carvedUint8 } from '../column/carved-arrays.ts';
-import type { SqlType } from '../column/type.ts';
+import { KeyColumn } from '../aggregate/key-column.ts';
+import { carvedFloat64, carvedInt32, carvedUint8 } from '../column/carved-arrays.ts';
+import { type SqlType, STRING } from '../column/type.ts';
 import type { SqlValue } from '../column/value.ts';
 import {
   booleanVector,
@@ -8,6 +9,7 @@ import {
   type Dictionary,
   type DictionaryVector,
   dictionaryVector,
+  isOfStrings,
   type NestedSource,
   type NestedVector,
   numberVector,
@@ -34,6 +36,7 @@ export function mergeVectors(pieces: readonly Piece[], count: number): Vector {
   if (filled.every(fitsBooleans)) return mergeBooleans(filled, count);
   const dictionary = commonDictionary(filled);
   if (dictionary !== undefined) return mergeCodes(filled, count, dictionary);
+  if (filled.every(fitsTexts)) return mergeTexts(filled, count);
   const source = commonSource(filled);
   if (source !== undefined) return mergeNodes(filled, count, source);
   return mergeValues(filled, count);
@@ -131,6 +134,24 @@ function mergeCodes(pieces: readonly Piece[], count: number, dictionary: Diction
     for (let i = 0; i < vector.count; i++) codes[positions[i]!] = from[i]!;
   }
   return dictionaryVector(codes, count, dictionary);
+}
+
+/** Strings of dictionaries in which values come again. */
+function fitsTexts({ vector }: Piece): boolean {
+  if (vector.kind !== 'dictionary') return isConstantNull(vector);
+  return vector.dictionary.isPerValue !== true && isOfStrings(vector.dictionary);
+}
+
+/** A string is looked at once for each dictionary. */
+function mergeTexts(pieces: readonly Piece[], count: number): Vector {
+  const texts = new KeyColumn(STRING);
+  const ids = new Int32Array(count);
+  for (const { vector, positions } of pieces) {
+    const own = carvedInt32(vector.count);
+    texts.assign(vector, vector.count, own);
+    for (let i = 0; i < vector.count; i++) ids[positions[i]!] = own[i]!;
+  }
+  return texts.vector(ids);
 }
 
 function commonSource(pieces: readonly Piece[]): NestedSource | undefined {

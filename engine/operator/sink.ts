@@ -1,6 +1,6 @@
-import { type Chunk, sliceChunk, VectorChunk } from '../column/chunk.ts';
+import { type Chunk, SelectedChunk, sliceChunk, VectorChunk } from '../column/chunk.ts';
 import { isReadingPassing } from '../column/segment-reader.ts';
-import { detachedVector } from '../column/vector.ts';
+import { detachedVector, type Vector } from '../column/vector.ts';
 import { CHUNK_ROWS_MAX, MATERIALIZED_ROWS_MAX } from '../limits.ts';
 import { QueryError } from '../query-error.ts';
 import { concatVectors } from './merge-vectors.ts';
@@ -78,12 +78,32 @@ export function detachedChunk(chunk: Chunk, width: number): VectorChunk {
   return new VectorChunk(columns, chunk.count);
 }
 
+/** The rows of all chunks in one; a column is read when somebody asks for it. */
+export class ConcatChunk implements Chunk {
+  readonly count: number;
+  readonly #chunks: readonly Chunk[];
+  readonly #read: (Vector | undefined)[] = [];
+
+  constructor(chunks: readonly Chunk[]) {
+    this.count = chunks.reduce((sum, { count }) => sum + count, 0);
+    this.#chunks = chunks;
+  }
+
+  column(index: number): Vector {
+    this.#read[index] ??= concatVectors(this.#chunks.map((chunk) => chunk.column(index)));
+    return this.#read[index];
+  }
+
+  select(positions: Int32Array, count: number): Chunk {
+    return new SelectedChunk(this, positions, count);
+  }
+}
+
 /** The rows of all chunks in one, their `width` columns read. */
 export function concatChunks(chunks: readonly Chunk[], width: number): VectorChunk {
-  let count = 0;
-  for (const chunk of chunks) count += chunk.count;
-  const columns = Array.from({ length: width }, (_, index) =>
-    concatVectors(chunks.map((chunk) => chunk.column(index))),
+  const all = new ConcatChunk(chunks);
+  return new VectorChunk(
+    Array.from({ length: width }, (_, index) => all.column(index)),
+    all.count,
   );
-  return new VectorChunk(columns, count);
 }

@@ -18,7 +18,7 @@ import { constantVector, takeVector, type Vector, valueAt, valueVector } from '.
 import { CHUNK_ROWS_MAX } from '../limits.ts';
 import { QueryError } from '../query-error.ts';
 import { concatVectors, vectorOfValues } from './merge-vectors.ts';
-import { type Checkpoint, CollectSink, pushInChunks, type Sink } from './sink.ts';
+import { type Checkpoint, CollectSink, ConcatChunk, pushInChunks, type Sink } from './sink.ts';
 import type { OrderKey } from './sort.ts';
 import {
   DEFAULT_FRAME,
@@ -83,7 +83,7 @@ export class WindowSink implements Sink {
   finalize(): Chunk {
     const { width } = this.#options;
     const results = new VectorChunk(this.#results(), this.#rows.rowCount);
-    return new PairChunk(this.#rows.materialize(), width, results);
+    return new PairChunk(new ConcatChunk(this.#rows.chunks), width, results);
   }
 
   /** Pushes all rows; what `sink` answered last. */
