@@ -1,5 +1,4 @@
 import { brotliDecompressSync, crc32 } from 'node:zlib';
-import { must } from '../assert.ts';
 import { QueryError } from '../query-error.ts';
 import type { SliceReader } from './extract/slice-bytes.ts';
 import { inFileOrder, planStretches, type Stretch, StretchRing } from './file-stretches.ts';
@@ -27,9 +26,10 @@ import {
 } from './segment-backing.ts';
 import { newSegmentBuffer } from './segment-buffer.ts';
 import type { Slice } from './slice.ts';
+import { UnpackedBlocks } from './unpacked-blocks.ts';
 
-/** Blocks that are kept unpacked for the next bytes of the same: of a column, of its codes, of its dictionary. */
-const UNPACKED_BLOCKS_MAX = 8;
+/** What this thread unpacked last of blocks that are not in memory. */
+const unpackedBlocks = new UnpackedBlocks();
 
 /** Where blocks are read to before they are unpacked; larger ones get memory of their own. */
 const STORED_SIZE_KEPT_MAX = 4 * 1024 * 1024;
@@ -156,7 +156,8 @@ export class SegmentImage {
   #ownSize = 0;
   #readCount = 0;
   #isWhole = false;
-  readonly #unpackedBlocks = new Map<number, Uint8Array>();
+  /** Of its first block in `unpackedBlocks`. */
+  readonly #firstKey = unpackedBlocks.newKeys();
   /** Of blocks that will be read soon. */
   readonly #expected = new Map<number, Stretch>();
 
@@ -276,7 +277,7 @@ export class SegmentImage {
   };
 
   #isInMemory(block: number): boolean {
-    if (this.#unpackedBlocks.has(block)) return true;
+    if (unpackedBlocks.find(this.#firstKey + block) !== undefined) return true;
     return Atomics.load(this.#backing!.states, block) === RESIDENT;
   }
 
@@ -310,7 +311,7 @@ export class SegmentImage {
     noteUse(this.#backing!, { first: block, end: block + 1 });
     if (this.buffer !== this.#handle.buffer) return false;
     if (Atomics.load(states, block) === RESIDENT) return true;
-    if (!isNeededAgain || this.#unpackedBlocks.has(block)) return false;
+    if (!isNeededAgain || unpackedBlocks.find(this.#firstKey + block) !== undefined) return false;
     const [, size] = placeOf(this.#backing!, block);
     if (!hasRoom(this.#backing!, size)) return false;
     this.#loadShared(block, this.#expected);
@@ -320,25 +321,18 @@ export class SegmentImage {
 
   /** The bytes of a block that is not in memory; the last few are kept. Good until the next call, and perhaps with others behind them. */
   #unpackedBlock(block: number): Uint8Array {
-    const known = this.#unpackedBlocks.get(block);
+    const key = this.#firstKey + block;
+    const known = unpackedBlocks.find(key);
     if (known !== undefined) return known;
     checkLoading();
     const [, size] = placeOf(this.#backing!, block);
-    const room = this.#unpackedRoom(size + 1);
+    const room = unpackedBlocks.takeRoom(size + 1);
     const read = this.#read(block, this.#expected, room);
     if (this.buffer !== this.#own?.buffer) countReadInParts(this.#backing!, size);
     // What is stored as it is lies where the next block is read to.
     if (read.buffer !== room.buffer) room.set(read);
-    this.#unpackedBlocks.set(block, room);
+    unpackedBlocks.keep(key, room);
     return room;
-  }
-
-  /** Memory for a block: that of the oldest which is kept, where there are enough. */
-  #unpackedRoom(size: number): Uint8Array {
-    if (this.#unpackedBlocks.size < UNPACKED_BLOCKS_MAX) return new Uint8Array(size);
-    const [oldest, room] = must(this.#unpackedBlocks.entries().next().value);
-    this.#unpackedBlocks.delete(oldest);
-    return room.length < size ? new Uint8Array(size) : room;
   }
 
   /** Whether there is room for all of the segment where all threads share it. */
