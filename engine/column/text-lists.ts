@@ -1,5 +1,7 @@
-import { carvedFloat64, carvedInt32 } from './carved-arrays.ts';
+import { carvedFloat64, carvedInt32, lengthened } from './carved-arrays.ts';
 import { consecutivePositions } from './chunk.ts';
+import type { ByteRange } from './skeleton.ts';
+import { StringColumn } from './string-footer.ts';
 import {
   type DictionaryVector,
   dictionaryVector,
@@ -71,5 +73,51 @@ export class TextLists {
     const length = this.starts[entry + 1]! - start;
     // By contract, strings.
     return Array.from({ length }, (_, index) => this.strings.value(start + index) as string);
+  }
+}
+
+/** Parts of texts that lie end to end, by the order in which they are added. They stay where they are. */
+export class TextParts {
+  readonly #bytes: Uint8Array;
+  #starts: Int32Array<ArrayBuffer>;
+  #ends: Int32Array<ArrayBuffer>;
+  count = 0;
+
+  /** Begins with room for so many. */
+  constructor(bytes: Uint8Array, countMin: number) {
+    this.#bytes = bytes;
+    this.#starts = new Int32Array(countMin);
+    this.#ends = new Int32Array(countMin);
+  }
+
+  add(start: number, end: number): void {
+    if (this.count === this.#starts.length) {
+      this.#starts = lengthened(this.#starts, this.count + 1);
+      this.#ends = lengthened(this.#ends, this.count + 1);
+    }
+    this.#starts[this.count] = start;
+    this.#ends[this.count++] = end;
+  }
+
+  /** The parts by their codes; none is added any more. */
+  dictionary(): StringDictionary {
+    return new PartStrings(this.#bytes, this.#starts, this.#ends, this.count);
+  }
+}
+
+class PartStrings extends StringColumn {
+  readonly #bytes: Uint8Array;
+  readonly #starts: Int32Array;
+  readonly #ends: Int32Array;
+
+  constructor(bytes: Uint8Array, starts: Int32Array, ends: Int32Array, size: number) {
+    super({ size, isDistinct: false, isPerValue: true });
+    this.#bytes = bytes;
+    this.#starts = starts;
+    this.#ends = ends;
+  }
+
+  range(code: number): ByteRange {
+    return { bytes: this.#bytes, start: this.#starts[code]!, end: this.#ends[code]! };
   }
 }

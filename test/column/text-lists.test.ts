@@ -60,6 +60,40 @@ test('SPLIT of strings as bytes gives the parts that it gives of texts', () => {
   assert.deepEqual(results(call, asBytes(['a,b', null])), [['a', 'b'], null]);
 });
 
+test('UPPER, LOWER, LENGTH and STRPOS of strings as bytes give what they give of texts', () => {
+  fc.assert(
+    fc.property(fc.array(anyText, { minLength: 1 }), fc.boolean(), (texts, isUpper) => {
+      const call = { name: isUpper ? 'upper' : 'lower', types: [STRING], type: STRING };
+      assert.deepEqual(results(call, asBytes(texts)), results(call, valueVector(texts)));
+      const length = { name: 'length', types: [STRING], type: INT64 };
+      assert.deepEqual(results(length, asBytes(texts)), results(length, valueVector(texts)));
+      const place = { name: 'strpos', types: [STRING, STRING], type: INT64 };
+      assert.deepEqual(
+        results(place, asBytes(texts), 'v'),
+        results(place, valueVector(texts), 'v'),
+      );
+    }),
+  );
+});
+
+test('texts of a chunk that are too long to be put end to end give the same', () => {
+  const long = Array.from({ length: 40 }, (_, row) => `${row},${'é'.repeat(20_000)}`);
+  for (const texts of [long, long.map((text) => text.replaceAll('é', 'ee'))]) {
+    for (const [name, type, ...others] of [
+      ['split', arrayOf(STRING), ','],
+      ['upper', STRING],
+      ['strpos', INT64, ','],
+      ['length', INT64],
+    ] as const) {
+      const call = { name, types: [STRING, ...others.map(() => STRING)], type };
+      assert.deepEqual(
+        results(call, asBytes(texts), ...others),
+        results(call, valueVector(texts), ...others),
+      );
+    }
+  }
+});
+
 const LISTS = (() => {
   const block = new TextBlock(1);
   for (const text of ['a', '', 'b']) block.addText(text);

@@ -1,16 +1,9 @@
 import { carvedInt32, carvedUint8 } from '../../column/carved-arrays.ts';
-import type { ByteRange } from '../../column/skeleton.ts';
-import { TextBlock } from '../../column/text-block.ts';
-import { TextLists } from '../../column/text-lists.ts';
-import type { ByteNeedle } from '../../column/text-signature.ts';
+import { flatTextsOf, isOfTexts, type TextVector, withBytes } from '../../column/flat-texts.ts';
+import { TextLists, TextParts } from '../../column/text-lists.ts';
 import { arrayOf, BOOL, INT64, STRING } from '../../column/type.ts';
 import type { SqlValue } from '../../column/value.ts';
-import {
-  type DictionaryVector,
-  isOfStrings,
-  type StringDictionary,
-  type Vector,
-} from '../../column/vector.ts';
+import type { Vector } from '../../column/vector.ts';
 import { LONE_SURROGATE } from '../../column/wtf8.ts';
 import { MADE_TEXT_LENGTH_MAX } from '../../limits.ts';
 import { QueryError } from '../../query-error.ts';
@@ -19,6 +12,7 @@ import type { Int64 } from '../number/int64.ts';
 import {
   type Evaluate,
   type FunctionDoc,
+  type Kernel,
   ofBytes,
   type ScalarFunction,
   type ScalarOverload,
@@ -232,7 +226,7 @@ type OfText = (text: string) => string;
 /** A function of texts, and one of BYTES, that have a value for all. */
 function sureTexts(ofText: OfText, ofTheBytes: OfText): readonly ScalarOverload[] {
   const [text, bytes] = [ofText, ofTheBytes].map((of) => sure(textToText([STRING], typed(of))));
-  return [text!, ofBytes(bytes!)];
+  return [{ ...text!, kernel: changeEach(ofText) }, ofBytes(bytes!)];
 }
 
 /** An overload that has a value for all it takes. */
@@ -325,48 +319,63 @@ function cutting(name: string, cut: Cut): readonly ScalarOverload[] {
   );
 }
 
-/** SPLIT of strings that lie as bytes, each met once. */
+/** SPLIT of strings that lie as bytes, each met once: the parts stay where these are. */
 function splitEach([texts, given]: readonly Vector[], count: number): Vector | undefined {
   const delimiter = given === undefined ? ',' : given.kind === 'constant' ? given.value : null;
   const needle = needleOf(delimiter);
-  if (needle === undefined || !isMetOnce(texts!)) return undefined;
-  const { codes, dictionary } = texts;
+  const flat = needle !== undefined && isMetOnce(texts!) ? flatTextsOf(texts) : undefined;
+  if (needle === undefined || flat === undefined) return undefined;
+  const { codes } = flat;
+  const { bytes, offsets } = flat.dictionary.strings;
   const starts = carvedInt32(count + 1);
-  const parts = new TextBlock(PARTS_EACH * count);
+  const parts = new TextParts(bytes, PARTS_EACH * count);
   let nulls: Uint8Array | undefined;
-  starts[0] = 0;
   for (let row = 0; row < count; row++) {
     if (codes[row]! < 0) {
       nulls ??= carvedUint8(count);
       nulls[row] = 1;
     } else {
-      const text = dictionary.range(codes[row]!);
-      addParts(text, needle, parts);
-      spendSteps(parts.count - starts[row]! + ((text.end - text.start) >> 2));
+      const end = offsets[row + 1]!;
+      let from = offsets[row]!;
+      for (let at = needle.find(bytes, from, end); at >= 0; at = needle.find(bytes, from, end)) {
+        parts.add(from, at);
+        from = at + needle.bytes.length;
+      }
+      parts.add(from, end);
     }
     starts[row + 1] = parts.count;
   }
+  spendSteps(parts.count + (offsets[count]! >> 2));
   return new TextLists(starts, parts.dictionary(), nulls);
 }
 
 /** Parts that a text is expected to have. */
 const PARTS_EACH = 4;
 
-function addParts({ bytes, start, end }: ByteRange, needle: ByteNeedle, parts: TextBlock): void {
-  let from = start;
-  for (let at = needle.find(bytes, from, end); at >= 0; at = needle.find(bytes, from, end)) {
-    parts.add(bytes, from, at);
-    from = at + needle.bytes.length;
-  }
-  parts.add(bytes, from, end);
+/** Strings as bytes, each of which stands for one value: what is made of it need not be remembered. */
+function isMetOnce(vector: Vector): vector is TextVector {
+  return isOfTexts(vector) && vector.dictionary.isPerValue === true;
 }
 
-/** Strings as bytes, each of which stands for one value: what is made of it need not be remembered. */
-type TextsMetOnce = DictionaryVector & { readonly dictionary: StringDictionary };
+/** What V8 and Node change at once: longer strings would be memory of their own. */
+const CHANGED_BYTES_MAX = 16_384;
 
-function isMetOnce(vector: Vector): vector is TextsMetOnce {
-  if (vector.kind !== 'dictionary' || vector.dictionary.isPerValue !== true) return false;
-  return isOfStrings(vector.dictionary);
+/** UPPER or LOWER of strings that lie as bytes, each met once. */
+function changeEach(change: OfText): Kernel {
+  return ([texts], count) => {
+    const flat = isMetOnce(texts!) ? flatTextsOf(texts) : undefined;
+    if (flat === undefined || !flat.dictionary.isAscii) return undefined;
+    const { bytes, offsets } = flat.dictionary.strings;
+    const size = offsets[count]!;
+    spendSteps(count + (size >> 2));
+    const given = Buffer.from(bytes.buffer, bytes.byteOffset, size);
+    const changed = Buffer.from(new Uint8Array(size).buffer);
+    for (let start = 0; start < size; start += CHANGED_BYTES_MAX) {
+      const text = given.toString('latin1', start, Math.min(start + CHANGED_BYTES_MAX, size));
+      changed.write(change(text), start, 'latin1');
+    }
+    return withBytes(flat, changed);
+  };
 }
 
 function splitting(more: Pick<ScalarOverload, 'optionalCount'>): ScalarOverload {

@@ -53,8 +53,8 @@ function isLowSurrogate(text: string, index: number): boolean {
   return (text.charCodeAt(index) & 0xfc00) === 0xdc00;
 }
 
-/** What a function gives of a text, a number, by its bytes `bytes[start, end)` in WTF-8. */
-export type Measure = (bytes: Uint8Array, start: number, end: number) => number;
+/** What a function gives of a text, a number, by its bytes `bytes[start, end)` in WTF-8, which may be known to be ASCII. */
+export type Measure = (bytes: Uint8Array, start: number, end: number, isAscii: boolean) => number;
 
 /** Finds the part of a text that a function gives, by bytes in WTF-8. */
 export interface PartFinder {
@@ -66,7 +66,13 @@ export interface PartFinder {
 }
 
 /** Code points, of which each has one byte that continues no other. */
-export function countCharacters(bytes: Uint8Array, start: number, end: number): number {
+export function countCharacters(
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  isAscii: boolean,
+): number {
+  if (isAscii) return end - start;
   let count = 0;
   for (let at = start; at < end; at++) count += Number((bytes[at]! & 0xc0) !== 0x80);
   return count;
@@ -88,9 +94,9 @@ export function needleOf(wanted: SqlValue): ByteNeedle | undefined {
 export function positionMeasure(wanted: SqlValue): Measure | undefined {
   const needle = needleOf(wanted);
   if (needle === undefined) return undefined;
-  return (bytes, start, end) => {
+  return (bytes, start, end, isAscii) => {
     const at = needle.find(bytes, start, end);
-    return at < 0 ? 0 : countCharacters(bytes, start, at) + 1;
+    return at < 0 ? 0 : countCharacters(bytes, start, at, isAscii) + 1;
   };
 }
 

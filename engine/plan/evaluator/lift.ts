@@ -1,5 +1,6 @@
 import { carvedFloat64, carvedInt32, carvedUint8 } from '../../column/carved-arrays.ts';
 import type { VectorFunction } from '../../column/chunk.ts';
+import { flatTextsOf, isOfTexts, type TextVector } from '../../column/flat-texts.ts';
 import { CodedNumbers, CodedTruths } from '../../column/number-vectors.ts';
 import { ObjectCache } from '../../column/object-cache.ts';
 import type { PackedNumbers } from '../../column/packed-numbers.ts';
@@ -12,11 +13,14 @@ import {
   type Dictionary,
   type DictionaryVector,
   dictionaryVector,
+  FALSE,
   isConstantNull,
   isOfStrings,
   type NumberVector,
   numberVector,
   type StringDictionary,
+  TRUE,
+  UNKNOWN,
   type Vector,
   valueAt,
 } from '../../column/vector.ts';
@@ -161,11 +165,10 @@ function evaluateRows(lifted: LiftedFunction, vectors: readonly Vector[], count:
   return vectorOfValues(results, lifted.type);
 }
 
-function measureEach(
-  measure: Measure,
-  strings: StringDictionary,
-  { codes, count }: DictionaryVector,
-): Vector {
+function measureEach(measure: Measure, vector: TextVector): Vector {
+  const texts = flatTextsOf(vector);
+  const isAscii = texts?.dictionary.isAscii === true;
+  const { codes, count, dictionary } = texts ?? vector;
   const numbers = carvedFloat64(count);
   let nulls: Uint8Array | undefined;
   let size = 0;
@@ -175,12 +178,26 @@ function measureEach(
       nulls[i] = 1;
       continue;
     }
-    const { bytes, start, end } = strings.range(codes[i]!);
+    const { bytes, start, end } = dictionary.range(codes[i]!);
     size += end - start;
-    numbers[i] = measure(bytes, start, end);
+    numbers[i] = measure(bytes, start, end, isAscii);
   }
   spendSteps(count + Math.floor(size / BYTES_PER_STEP));
   return numberVector(numbers, count, nulls);
+}
+
+/** Strings that are read once each: no verdict on them is remembered. */
+function testEach(search: TextSearch, { codes, count, dictionary }: TextVector): Vector {
+  const truths = carvedUint8(count);
+  for (let i = 0; i < count; i++) {
+    if (codes[i]! < 0) {
+      truths[i] = UNKNOWN;
+      continue;
+    }
+    const { bytes, start, end } = dictionary.range(codes[i]!);
+    truths[i] = search.test(bytes, start, end) ? TRUE : FALSE;
+  }
+  return booleanVector(truths, count);
 }
 
 /** What is known of the function when argument `index` varies over a dictionary's entries. */
@@ -212,17 +229,16 @@ class ArgumentCache {
     }
     if (this.#lifted.type.kind === 'BOOL') return this.#test(vector, constants);
     const { dictionary, count } = vector;
-    if (isOfStrings(dictionary)) {
+    if (isOfTexts(vector)) {
       const measure = this.#findMeasure(constants);
       const part = this.#findPart(constants);
       // Of many entries V8 would move all that is remembered about, and a thread may not keep so much for the next run.
       const isForgotten =
         measure !== undefined || part !== undefined || dictionary.size >= STATES_MAX;
       if (isForgotten && isMetOnce(vector)) {
-        if (measure !== undefined) return measureEach(measure, dictionary, vector);
+        if (measure !== undefined) return measureEach(measure, vector);
         if (part !== undefined) {
-          const evaluate = this.#evaluator(dictionary, constants);
-          return partOfEach(part, dictionary, vector, evaluate);
+          return partOfEach(part, vector, this.#evaluator(dictionary, constants));
         }
         return evaluateRows(this.#lifted, vectors, count);
       }
@@ -263,6 +279,8 @@ class ArgumentCache {
       if (strings !== undefined && (isMetOnce(vector) || isSparse(vector))) {
         return booleanVector(search.testAll(strings, vector.codes, count), count);
       }
+      if (isOfTexts(vector) && vector.dictionary.isPerValue === true)
+        return testEach(search, vector);
     }
     this.#booleans ??= new ObjectCache(
       (dictionary: Dictionary) =>
@@ -408,8 +426,7 @@ const NULL = -1;
  */
 function partOfEach(
   finder: PartFinder,
-  strings: StringDictionary,
-  { codes, count }: DictionaryVector,
+  { codes, count, dictionary: strings }: TextVector,
   evaluate: (code: number) => SqlValue,
 ): DictionaryVector {
   const parts = new TextBlock(count);
