@@ -17,7 +17,6 @@ import {
   type SortedCounts,
   ValueCounts,
   type ValueCountsPartial,
-  writeLooseQuantiles,
   writeQuantiles,
 } from './quantile-ranks.ts';
 
@@ -207,11 +206,6 @@ class QuantilesState implements AggregateState {
     for (let index = 0; index < groups.length; index++) {
       if (index % PAUSE_GROUPS === 0) pause();
       const group = groups[index]!;
-      const loose = this.#numbers.looseInPlace(group);
-      if (loose !== undefined && writeLooseQuantiles(loose, ranks, elements, index * length)) {
-        listCount++;
-        continue;
-      }
       // Of doubles alone, as was asked above.
       const sorted = (this.#numbers.sortedInPlace(group) ??
         this.#numbers.sorted(group)) as SortedCounts<number>;

@@ -1,9 +1,8 @@
-import { carvedFloat64, carvedInt32, carvedUint8 } from '../column/carved-arrays.ts';
+import { carvedFloat64, carvedInt32 } from '../column/carved-arrays.ts';
 import type { IntegerCoding, PackedNumbers } from '../column/packed-numbers.ts';
 import type { UnsignedArray } from '../column/slice.ts';
 import type { Vector } from '../column/vector.ts';
-import { sumCodesOfRuns } from './code-sums.ts';
-import { areLoose, type CodeEntries, countFewCodes, listFewCodes } from './few-codes.ts';
+import { type CodeEntries, countFewCodes } from './few-codes.ts';
 import type { CountedIntegers } from './integer-log.ts';
 
 /** How many tests of the same integers there were in a chunk of a grouping, at most so far. */
@@ -71,11 +70,6 @@ export class ChunkRuns {
     this.#tally = tallyRuns(numbers, this.ends);
     return this.#tally;
   }
-
-  /** The sum of each run, exact; `undefined` where a vector does not tell it by its codes. */
-  sums(vector: Vector): Float64Array | undefined {
-    return this.tally(vector)?.sums ?? sumCodesOfRuns(vector, this.ends);
-  }
 }
 
 /** Whether both are the same entries of the same codes: of one chunk they are as many. */
@@ -94,12 +88,11 @@ export const TALLY_CODES_MAX = 65_536;
 
 /**
  * How often each integer came in each run of a chunk. Those of run `r` are entries
- * `[ends[r - 1], ends[r])`, from 0 for the first, ascending and none twice, or loose where `loose[r]` is 1; each run has
- * some. The entries are written over by the next tally.
+ * `[ends[r - 1], ends[r])`, from 0 for the first, ascending and none twice; each run has some. The entries are written
+ * over by the next tally.
  */
 export type RunTally = CountedIntegers & {
   readonly ends: Int32Array;
-  readonly loose: Uint8Array;
   /** Sum of the integers of each run, exact. */
   readonly sums: Float64Array;
 };
@@ -156,7 +149,6 @@ export function tallyRuns(numbers: PackedNumbers, runEnds: Int32Array): RunTally
     entries = { codes: new Uint32Array(room), counts: new Uint32Array(room) };
   }
   const ends = carvedInt32(runEnds.length);
-  const loose = carvedUint8(runEnds.length);
   const sums = carvedFloat64(runEnds.length);
   let entry = 0;
   let rowStart = start;
@@ -164,18 +156,15 @@ export function tallyRuns(numbers: PackedNumbers, runEnds: Int32Array): RunTally
     const rowEnd = start + runEnds[run]!;
     const rows = { start: rowStart, end: rowEnd };
     const isFew = codeCount > CODES_PER_ROW_MAX * (rowEnd - rowStart);
-    const isLoose = isFew && areLoose(rowEnd - rowStart);
-    loose[run] = Number(isLoose);
-    let end: number;
-    if (isLoose) end = listFewCodes(codes, rows, entries, entry);
-    else if (isFew) end = countFewCodes(codes, rows, codeCount, entries, entry);
-    else end = countAllCodes(codes, rows, codeCount, entry);
+    const end = isFew
+      ? countFewCodes(codes, rows, codeCount, entries, entry)
+      : countAllCodes(codes, rows, codeCount, entry);
     sums[run] = sumOf(coding, entry, end, rowEnd - rowStart);
     ends[run] = end;
     entry = end;
     rowStart = rowEnd;
   }
-  latest = { ends, loose, codes: entries.codes, counts: entries.counts, coding, sums };
+  latest = { ends, codes: entries.codes, counts: entries.counts, coding, sums };
   return latest;
 }
 

@@ -41,25 +41,6 @@ export function sumCodes(
   return { sums, counts };
 }
 
-/** What the rows of each run come to that end at `runEnds`; `undefined` as for `sumCodes`, and where codes are steps. */
-export function sumCodesOfRuns(vector: Vector, runEnds: Int32Array): Float64Array | undefined {
-  const summands = summandsOf(vector);
-  if (summands?.offsetOfCode === undefined || !areExact(summands, vector.count)) return undefined;
-  const { codes, start, base, offsetOfCode } = summands;
-  const sums = carvedFloat64(runEnds.length);
-  let rowStart = start;
-  for (let run = 0; run < runEnds.length; run++) {
-    const rowEnd = start + runEnds[run]!;
-    const offsets =
-      codes instanceof Uint8Array
-        ? sumBytes(codes, rowStart, rowEnd, offsetOfCode)
-        : sumShorts(codes as Uint16Array, rowStart, rowEnd, offsetOfCode);
-    sums[run] = base * (rowEnd - rowStart) + offsets;
-    rowStart = rowEnd;
-  }
-  return sums;
-}
-
 /**
  * Integers by codes: row `i` is `base + step * offset`, where the offset, from 0 to `offsetMax`, is `codes[start + i]`,
  * or what `offsetOfCode` says of that; in this case codes have 16 bits at most.
@@ -110,18 +91,6 @@ function chosenSummands(
 function areExact({ base, step, offsetMax }: Summands, count: number): boolean {
   const greatest = Math.max(Math.abs(base), Math.abs(base + step * offsetMax));
   return greatest * count <= Number.MAX_SAFE_INTEGER;
-}
-
-function sumBytes(codes: Uint8Array, start: number, end: number, offsets: Float64Array): number {
-  let sum = 0;
-  for (let row = start; row < end; row++) sum += offsets[codes[row]!]!;
-  return sum;
-}
-
-function sumShorts(codes: Uint16Array, start: number, end: number, offsets: Float64Array): number {
-  let sum = 0;
-  for (let row = start; row < end; row++) sum += offsets[codes[row]!]!;
-  return sum;
 }
 
 /** Adds to sums and counts of all groups what `turns` has of them. */

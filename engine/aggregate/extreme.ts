@@ -171,7 +171,7 @@ class ExtremeState implements AggregateState {
     for (let run = 0; run < tally.ends.length; run++) {
       const group = runs.groups[run]!;
       const end = tally.ends[run]!;
-      // In order or loose: the least is the first, the greatest the last. A NaN stays.
+      // In order: the least is the first, the greatest the last. A NaN stays.
       const value = tally.coding.value(tally.codes[isLeast ? start : end - 1]!);
       this.#numbers[group] = better(this.#numbers[group]!, value);
       this.#saw[group]! |= SAW_NUMBER;

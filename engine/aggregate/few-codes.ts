@@ -1,23 +1,11 @@
 import { assert } from '../assert.ts';
-import { lowestBit } from '../column/positions.ts';
 import type { UnsignedArray } from '../column/slice.ts';
 
-/**
- * Parallel lists: a code, and how often it came. They ascend, none of them twice, or are *loose*: each came once, some
- * perhaps are equal, and only the first, the least, and the last, the greatest, are where they would be.
- */
+/** Parallel lists, ascending, none twice: a code, and how often it came. */
 export type CodeEntries = { readonly codes: Uint32Array; readonly counts: Uint32Array };
 
 /** To insert each row among those before takes a quarter of the square of how many they are: up to so many, least. */
 const INSERTED_ROWS_MAX = 8;
-
-/**
- * Rows up to which the words of marks are marked, too, so that few of them are looked at. Of more rows, most words
- * are marked by several, and each waits for the one before.
- */
-const SUMMARIZED_ROWS_MAX = 128;
-
-const CODES_PER_MARK = 32;
 
 /** Codes that are looked through together where some of them came. */
 const CODES_PER_BLOCK = 16;
@@ -38,63 +26,17 @@ const ROWS_MAX = 65_535;
 /** The codes of one run. */
 let rows = new Uint32Array(0);
 
-/**
- * Counters by code, and a bit for each that is not 0; all 0 between two calls. Of 16 bits, for V8 adds to others by
- * way of doubles, in twice the time.
- */
+/** Counters by code, all 0 between two calls. Of 16 bits, for V8 adds to others by way of doubles, in twice the time. */
 let counters = new Uint16Array(0);
 /** The same two by two: where a block has some, most have not come. */
 let pairs = new Uint32Array(0);
-let marks = new Uint32Array(0);
-
-/** A bit for each word of marks that is not 0, while few rows are marked. */
-let summaries = new Uint32Array(0);
 
 /**
- * In place of marks, where rows are more: 1 for each block of codes of which some came, four of them a word. To write
- * a byte anew waits for nothing, as to add a bit does for the bit before.
+ * 1 for each block of codes of which some came, four of them a word. To write a byte anew waits for nothing, as to add a
+ * bit does for the bit before.
  */
 let blocks = new Uint8Array(0);
 let blockWords = new Uint32Array(0);
-
-/** Whether so many rows are listed loosely: fewer are soon in order, and of more many are alike. */
-export function areLoose(rowCount: number): boolean {
-  return rowCount > INSERTED_ROWS_MAX && rowCount <= SUMMARIZED_ROWS_MAX;
-}
-
-/** Writes the codes of [start, end), at least two, from entry `first` on, loose; gives the end. */
-export function listFewCodes(
-  given: UnsignedArray,
-  { start, end }: { readonly start: number; readonly end: number },
-  { codes, counts }: CodeEntries,
-  first: number,
-): number {
-  const shift = first - start;
-  let [leastAt, greatestAt] = [start, start];
-  let least = given[start]!;
-  let greatest = least;
-  for (let row = start; row < end; row++) {
-    const code = given[row]!;
-    codes[row + shift] = code;
-    counts[row + shift] = 1;
-    if (code < least) {
-      least = code;
-      leastAt = row;
-    }
-    if (code > greatest) {
-      greatest = code;
-      greatestAt = row;
-    }
-  }
-  const last = end - 1 + shift;
-  codes[leastAt + shift] = codes[first]!;
-  codes[first] = least;
-  // Where the greatest was the first, it is now where the least was.
-  const from = greatestAt === start ? leastAt : greatestAt;
-  codes[from + shift] = codes[last]!;
-  codes[last] = greatest;
-  return last + 1;
-}
 
 /**
  * Counts codes below `codeCount` where they are few beside it: writes each code of [start, end), ascending,
@@ -115,10 +57,6 @@ export function countFewCodes(
     return countSorted(count, entries, first);
   }
   if (counters.length < codeCount) makeRoom(codeCount);
-  if (count <= SUMMARIZED_ROWS_MAX) {
-    markSummarized(codes, start, end);
-    return takeSummarized(Math.ceil(codeCount / CODES_PER_MARK ** 2), entries, first);
-  }
   if (codes instanceof Uint8Array) markBytes(codes, start, end);
   else if (codes instanceof Uint16Array) markShorts(codes, start, end);
   else markWords(codes, start, end);
@@ -129,8 +67,6 @@ function makeRoom(codeCount: number): void {
   const wordCount = Math.ceil(codeCount / CODES_PER_BLOCK / BLOCKS_PER_WORD);
   counters = new Uint16Array(wordCount * BLOCKS_PER_WORD * CODES_PER_BLOCK);
   pairs = new Uint32Array(counters.buffer);
-  marks = new Uint32Array(counters.length / CODES_PER_MARK);
-  summaries = new Uint32Array(Math.ceil(marks.length / CODES_PER_MARK));
   blockWords = new Uint32Array(wordCount);
   blocks = new Uint8Array(blockWords.buffer);
 }
@@ -161,17 +97,6 @@ function countSorted(count: number, { codes, counts }: CodeEntries, first: numbe
     counts[entry++] = row - start;
   }
   return entry;
-}
-
-function markSummarized(codes: UnsignedArray, start: number, end: number): void {
-  const [counted, marked, summarized] = [counters, marks, summaries];
-  for (let row = start; row < end; row++) {
-    const code = codes[row]!;
-    const mark = code >>> 5;
-    counted[code]!++;
-    marked[mark]! |= 1 << code;
-    summarized[mark >>> 5]! |= 1 << mark;
-  }
 }
 
 /**
@@ -275,37 +200,6 @@ function takeBlocks(wordCount: number, { codes, counts }: CodeEntries, first: nu
         }
       }
     }
-  }
-  return entry;
-}
-
-/** Writes what is marked, and takes it back, looking at the words alone that are marked themselves. */
-function takeSummarized(summaryCount: number, entries: CodeEntries, first: number): number {
-  const summarized = summaries;
-  let entry = first;
-  for (let from = 0; from < summaryCount; from++) {
-    let summary = summarized[from]!;
-    if (summary === 0) continue;
-    summarized[from] = 0;
-    while (summary !== 0) {
-      entry = takeMark(from * CODES_PER_MARK + lowestBit(summary), entries, entry);
-      summary &= summary - 1;
-    }
-  }
-  return entry;
-}
-
-function takeMark(at: number, { codes, counts }: CodeEntries, first: number): number {
-  const counted = counters;
-  let entry = first;
-  let mark = marks[at]!;
-  marks[at] = 0;
-  while (mark !== 0) {
-    const code = at * CODES_PER_MARK + lowestBit(mark);
-    mark &= mark - 1;
-    codes[entry] = code;
-    counts[entry++] = counted[code]!;
-    counted[code] = 0;
   }
   return entry;
 }

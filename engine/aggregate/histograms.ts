@@ -4,10 +4,8 @@ import { grownInt32, NO_INT32, NO_UINT32 } from './growth.ts';
 import {
   type CountedIntegers,
   countedIntegers,
-  type EntriesOfOne,
   type IntegerCounts,
   IntegerLog,
-  type LooseIntegers,
   mergedCounts,
   type Span,
 } from './integer-log.ts';
@@ -117,13 +115,6 @@ export class Histograms {
     if (movedCount > 0) this.#log.dropFirst(moved);
   }
 
-  /** The integers of a group as they came, where all of them are in the log and lie so. */
-  loose(group: number): LooseIntegers | undefined {
-    if ((this.#capacities[group] ?? 0) > 0 || this.#lists.has(group)) return undefined;
-    this.#settle();
-    return this.#log.loose(group);
-  }
-
   /** The integers of a group where they lie, where all of them are in the log. */
   logged(group: number): IntegerSpan | undefined {
     if ((this.#capacities[group] ?? 0) > 0 || this.#lists.has(group)) return undefined;
@@ -182,7 +173,7 @@ export class Histograms {
   }
 
   /** Adds entries of small integers to a group. */
-  combine(group: number, integers: CountedIntegers, entries: EntriesOfOne): void {
+  combine(group: number, integers: CountedIntegers, entries: Span): void {
     const { start, end } = entries;
     if (start === end) return;
     const { codes, counts, coding } = integers;

@@ -1,7 +1,6 @@
 import { carvedFloat64, carvedInt32, carvedUint16, carvedUint32 } from '../column/carved-arrays.ts';
 import { IntegerCoding } from '../column/packed-numbers.ts';
-import { type CodeEntries, countFewCodes } from './few-codes.ts';
-import { FIRST_BYTES, grownInt32, grownUint8, NO_INT32, NO_UINT8, NO_UINT32 } from './growth.ts';
+import { FIRST_BYTES, grownInt32, NO_INT32, NO_UINT32 } from './growth.ts';
 import { sortStretches } from './sort-numbers.ts';
 
 /** Entries of the first arrays, which are made in little time, and of the next at least. */
@@ -28,19 +27,12 @@ type GroupedIntegers = IntegerCounts & { readonly starts: Int32Array };
 /** Entries [start, end). */
 export type Span = { readonly start: number; readonly end: number };
 
-/** Integers of which each came once, in any order. */
-export type LooseIntegers = Span & { readonly values: Uint16Array };
-
-/** Entries of one group, which ascend, or are loose (`CodeEntries`). */
-export type EntriesOfOne = Span & { readonly isLoose?: boolean };
-
 /**
  * Integers in [0, 65536) of groups with few of them: written one behind the other as they come, which takes
  * a tenth of what looking for each of them does, and put in order once somebody asks. When there is no more
  * room, equal ones of a group become one entry first, so that a large log stays below twice the distinct ones.
  *
- * Entries that come one after the other for one group, their integers ascending, are one *stretch*. What is added
- * loose is one of its own, and is put in order with all else: who needs but a few of its integers reads it as it is.
+ * Entries that come one after the other for one group, their integers ascending, are one *stretch*.
  */
 export class IntegerLog {
   #values: Uint16Array<ArrayBuffer> = NO_UINT16;
@@ -50,9 +42,6 @@ export class IntegerLog {
   #groups: Int32Array<ArrayBuffer> = NO_INT32;
   #starts: Int32Array<ArrayBuffer> = NO_INT32;
   #stretchCount = 0;
-  /** 1 for each stretch that is loose, and how many they are. */
-  #loose: Uint8Array<ArrayBuffer> = NO_UINT8;
-  #looseCount = 0;
   /** Whether each stretch is of a higher group than the one before, as those of rows in order of time are. */
   #areInOrder = true;
   #groupCount = 0;
@@ -75,13 +64,11 @@ export class IntegerLog {
   }
 
   /** Adds entries to a group. */
-  addAll(group: number, integers: CountedIntegers, entries: EntriesOfOne): void {
-    const { start, end, isLoose } = entries;
+  addAll(group: number, integers: CountedIntegers, { start, end }: Span): void {
     if (start === end) return;
     const { codes, coding } = integers;
     if (this.#size + end - start > this.#values.length) this.#makeRoom(end - start);
-    if (isLoose === true) this.#beginLoose(group);
-    else if (!this.#goesOn(group, coding.value(codes[start]!))) this.#beginStretch(group);
+    if (!this.#goesOn(group, coding.value(codes[start]!))) this.#beginStretch(group);
     const all = { values: this.#values, counts: this.#counts, size: this.#size };
     copyIntegers(integers, { start, end }, all);
     this.#size += end - start;
@@ -93,14 +80,6 @@ export class IntegerLog {
     this.#placed = undefined;
   }
 
-  /** The integers of a group as they came, where it has a loose stretch and no other. */
-  loose(group: number): LooseIntegers | undefined {
-    if (this.#looseCount === 0) return undefined;
-    const stretch = this.#stretchOf(group);
-    if (stretch < 0 || this.#loose[stretch] === 0) return undefined;
-    return { values: this.#values, start: this.#starts[stretch]!, end: this.#endOf(stretch) };
-  }
-
   /** The entries of a group in order, each integer once, where they lie if that can be. Good until the next is added. */
   of(group: number): IntegerCounts & Span {
     const [values, counts] = [this.#values, this.#counts];
@@ -109,7 +88,7 @@ export class IntegerLog {
       if (stretch === NONE) return { values, counts, start: 0, end: 0 };
       if (stretch === SEVERAL) return this.#unitedOf(group);
       const start = this.#starts[stretch]!;
-      if (this.#loose[stretch] === 0) return { values, counts, start, end: this.#endOf(stretch) };
+      return { values, counts, start, end: this.#endOf(stretch) };
     }
     return entriesOf(this.grouped(), group);
   }
@@ -178,7 +157,6 @@ export class IntegerLog {
 
   /** All entries by group and integer, each integer of a group once. Good until the next is added. */
   grouped(): GroupedIntegers {
-    if (this.#looseCount > 0) this.#tighten();
     this.#grouped ??= this.#areInOrder ? this.#asTheyCame() : this.#inOrder();
     return this.#grouped;
   }
@@ -186,43 +164,14 @@ export class IntegerLog {
   /** Whether an entry belongs to the last stretch. */
   #goesOn(group: number, value: number): boolean {
     const last = this.#stretchCount - 1;
-    if (last < 0 || this.#groups[last] !== group || this.#loose[last] === 1) return false;
+    if (last < 0 || this.#groups[last] !== group) return false;
     return this.#values[this.#size - 1]! < value;
-  }
-
-  #beginLoose(group: number): void {
-    this.#beginStretch(group);
-    this.#loose[this.#stretchCount - 1] = 1;
-    this.#looseCount += 1;
-  }
-
-  /** Puts each loose stretch in order: equal integers become one entry. */
-  #tighten(): void {
-    const to = {
-      values: carvedUint16(this.#values.length),
-      counts: carvedUint32(this.#counts.length),
-      size: 0,
-    };
-    for (let stretch = 0; stretch < this.#stretchCount; stretch++) {
-      const start = to.size;
-      if (this.#loose[stretch] === 1) tightenEntries(this.#values, this.#spanOf(stretch), to);
-      else this.#copy(stretch, to);
-      this.#starts[stretch] = start;
-    }
-    this.#values = to.values;
-    this.#counts = to.counts;
-    this.#size = to.size;
-    this.#loose.fill(0);
-    this.#looseCount = 0;
-    this.#changed();
   }
 
   #beginStretch(group: number): void {
     const stretch = this.#stretchCount++;
     this.#groups = grownInt32(this.#groups, stretch + 1);
     this.#starts = grownInt32(this.#starts, stretch + 1);
-    this.#loose = grownUint8(this.#loose, stretch + 1);
-    this.#loose[stretch] = 0;
     this.#groups[stretch] = group;
     this.#starts[stretch] = this.#size;
     if (stretch > 0 && group <= this.#groups[stretch - 1]!) this.#areInOrder = false;
@@ -285,7 +234,7 @@ export class IntegerLog {
 
   /** Writes the entries of several stretches of one group, in order, equal integers as one. */
   #unite(stretches: Int32Array, to: UnitedEntries): void {
-    if (stretches.length === 2 && stretches.every((each) => this.#loose[each] === 0)) {
+    if (stretches.length === 2) {
       const both = [this.#spanOf(stretches[0]!), this.#spanOf(stretches[1]!)] as const;
       mergeSpans(this.#values, this.#counts, both, to);
       return;
@@ -432,21 +381,6 @@ function copyIntegers(
   }
 }
 
-/** Where loose entries are put in order. */
-let tight: CodeEntries = { codes: new Uint32Array(0), counts: new Uint32Array(0) };
-
-/** Writes loose entries in order, equal integers as one. */
-function tightenEntries(loose: Uint16Array, span: Span, to: UnitedEntries): void {
-  const count = span.end - span.start;
-  if (tight.codes.length < count) {
-    tight = { codes: new Uint32Array(count), counts: new Uint32Array(count) };
-  }
-  // The last is the greatest.
-  const end = countFewCodes(loose, span, loose[span.end - 1]! + 1, tight, 0);
-  copyIntegers({ ...tight, coding: AS_THEY_ARE }, { start: 0, end }, to);
-  to.size += end;
-}
-
 /** Writes two stretches as one, the counts of equal integers added up. */
 function mergeSpans(
   values: Uint16Array,
@@ -513,7 +447,7 @@ function uniteKeys(keys: Float64Array, to: UnitedEntries): void {
 /** Integers in [0, 65536), ascending, and how often each came. */
 export type IntegerCounts = { readonly values: Uint16Array; readonly counts: Uint32Array };
 
-/** Integers by their codes and how often each came: those of one group ascend, or are loose (`CodeEntries`). */
+/** Integers by their codes and how often each came: those of one group ascend. */
 export type CountedIntegers = {
   readonly codes: Uint16Array | Uint32Array;
   readonly counts: Uint32Array;

@@ -3,7 +3,7 @@ import { comesInRuns, type RunTally } from './chunk-runs.ts';
 import type { GroupedNumbers } from './exact-sums.ts';
 import { grownFloat64, grownInt32, NO_FLOAT64, NO_INT32 } from './growth.ts';
 import { Histograms, type HistogramsPartial } from './histograms.ts';
-import { HISTOGRAM_VALUES_MAX, type LooseIntegers } from './integer-log.ts';
+import { HISTOGRAM_VALUES_MAX } from './integer-log.ts';
 import { hashDouble, mixBits, orderNumbers } from './number-index.ts';
 import { mergedValues, QuantileDigest, type WeightedValues } from './quantile-digest.ts';
 import { type SortedCounts, ValueCounts, type ValueCountsPartial } from './quantile-ranks.ts';
@@ -85,13 +85,13 @@ export class NumberCounts {
 
   /** Adds what a tally has of a run to a group. */
   addTallied(group: number, tally: RunTally, run: number): void {
-    const { ends, codes, counts, coding, loose } = tally;
+    const { ends, codes, counts, coding } = tally;
     const start = run === 0 ? 0 : ends[run - 1]!;
     const end = ends[run]!;
     const [least, greatest] = [coding.value(codes[start]!), coding.value(codes[end - 1]!)];
     const isSmall = least >= 0 && greatest < HISTOGRAM_VALUES_MAX;
     if (isSmall) {
-      this.#histograms.combine(group, tally, { start, end, isLoose: loose[run] === 1 });
+      this.#histograms.combine(group, tally, { start, end });
       return;
     }
     for (let entry = start; entry < end; entry++) {
@@ -130,12 +130,6 @@ export class NumberCounts {
         digest: digest.partial(weightedOf(table, group)),
       })),
     };
-  }
-
-  /** All numbers of a group as they came, where they lie so; `undefined` where they lie otherwise. */
-  looseInPlace(group: number): LooseIntegers | undefined {
-    const span = this.#histograms.loose(group);
-    return span === undefined || !this.#areSmallIntegers(group) ? undefined : span;
   }
 
   #areSmallIntegers(group: number): boolean {

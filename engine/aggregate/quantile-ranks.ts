@@ -1,7 +1,6 @@
 import { compareNumbers, compareText } from '../function/comparison.ts';
 import { EXACT_QUANTILE_VALUES_MAX } from '../limits.ts';
 import { QueryError } from '../query-error.ts';
-import type { LooseIntegers } from './integer-log.ts';
 
 /** Values in ascending order with how often each came; a value may stand there more than once. */
 export type SortedCounts<T> = {
@@ -56,42 +55,6 @@ export function writeQuantiles<T>(
     while (before >= rank) before -= counts[--index]!;
     picked[at + last] = values[index]!;
   }
-}
-
-/** Values from which on those of a rank are the greatest of all but so many, at most, that they are found by keeping these. */
-const KEPT_GREATEST_MAX = 16;
-
-/** The greatest values so far, ascending. */
-const greatest = new Uint16Array(KEPT_GREATEST_MAX);
-
-/**
- * As `writeQuantiles`, of integers in any order, where all that are wanted are among the few greatest: else it writes
- * nothing and gives false.
- */
-export function writeLooseQuantiles(
-  { values, start, end }: LooseIntegers,
-  ranks: Ranks,
-  picked: Float64Array,
-  at: number,
-): boolean {
-  const total = end - start;
-  const pickedCount = ranks.wanted === undefined ? ranks.n + 1 : ranks.wanted.length;
-  if (pickedCount === 0) return true;
-  const lowest = rankOf(ranks, total, 0);
-  const keptCount = total - lowest + 1;
-  if (keptCount > KEPT_GREATEST_MAX) return false;
-  greatest.fill(0, 0, keptCount);
-  for (let row = start; row < end; row++) {
-    const value = values[row]!;
-    if (value <= greatest[0]!) continue;
-    let to = 0;
-    for (; to + 1 < keptCount && greatest[to + 1]! < value; to++) greatest[to] = greatest[to + 1]!;
-    greatest[to] = value;
-  }
-  for (let pick = 0; pick < pickedCount; pick++) {
-    picked[at + pick] = greatest[rankOf(ranks, total, pick) - lowest]!;
-  }
-  return true;
 }
 
 function rankOf({ n, wanted }: Ranks, total: number, pick: number): number {

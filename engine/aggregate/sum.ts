@@ -132,7 +132,7 @@ class SumState implements AggregateState {
   }
 
   updateRuns(runs: ChunkRuns, groupCount: number, vectors: readonly Vector[]): boolean {
-    const sums = runs.sums(vectors[0]!);
+    const sums = runs.tally(vectors[0]!)?.sums;
     if (sums === undefined) return false;
     this.#reserve(groupCount);
     for (let run = 0; run < sums.length; run++) this.#addNumber(runs.groups[run]!, sums[run]!);

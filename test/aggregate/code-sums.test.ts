@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { sumCodes, sumCodesOfRuns } from '../../engine/aggregate/code-sums.ts';
+import { sumCodes } from '../../engine/aggregate/code-sums.ts';
 import { CodedNumbers } from '../../engine/column/number-vectors.ts';
 import { IntegerCoding, PackedNumbers } from '../../engine/column/packed-numbers.ts';
 import { FLOAT64, INT64 } from '../../engine/column/type.ts';
@@ -49,7 +49,7 @@ test('sums of integers by their codes are those of the integers', () => {
   );
 });
 
-test('sums of integers that codes choose are those of the integers, of rows in runs, too', () => {
+test('sums of integers that codes choose are those of the integers', () => {
   const anyRow = fc.tuple(fc.nat(6), fc.nat(GROUPS - 1));
   const anyRows = fc.array(anyRow, { minLength: 40, maxLength: 300 });
   const anyNumbers = fc.array(fc.oneof(fc.integer({ min: -5, max: 5 }), fc.constant(1e9)), {
@@ -73,13 +73,6 @@ test('sums of integers that codes choose are those of the integers, of rows in r
           ours.reduce((sum, value) => sum + value, 0),
         );
       }
-      const ends = Int32Array.of(3, 4, rows.length);
-      const sumOf = (from: number, to: number) =>
-        rows.slice(from, to).reduce((sum, [code]) => sum + chosen[code]!, 0);
-      assert.deepEqual(
-        [...sumCodesOfRuns(vector, ends)!],
-        [sumOf(0, 3), sumOf(3, 4), sumOf(4, rows.length)],
-      );
     }),
   );
 });
@@ -95,7 +88,6 @@ test('numbers that are no integers, or too far apart, are left alone', () => {
   ]) {
     const vector = new CodedNumbers(numbers, Float64Array.from(chosen));
     assert.equal(sumCodes(vector, groups, 64, 1), undefined);
-    assert.equal(sumCodesOfRuns(vector, Int32Array.of(64)), undefined);
   }
 });
 

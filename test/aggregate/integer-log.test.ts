@@ -77,7 +77,7 @@ test('entries of a list are logged as one by one, however much room there is', (
 
 const anyInteger = fc.oneof(fc.nat(9), fc.nat(65_535));
 
-/** Lists of a few groups, in any order of these, some of them loose. */
+/** Lists of a few groups, in any order of these. */
 const anyLists = fc.array(
   fc.record({
     group: fc.nat(5),
@@ -85,24 +85,12 @@ const anyLists = fc.array(
       fc.array(anyInteger, { minLength: 2, maxLength: 10 }),
       fc.array(anyInteger, { minLength: 2, maxLength: 128, size: 'max' }),
     ),
-    isLoose: fc.boolean(),
     asks: fc.boolean(),
   }),
   { maxLength: 12 },
 );
 
-/** As it is to be added: least and greatest of a loose list are at its ends. */
-function listOf(integers: readonly number[], isLoose: boolean): readonly number[] {
-  const sorted = integers.toSorted((left, right) => left - right);
-  if (!isLoose) return [...new Set(sorted)];
-  const least = integers.indexOf(sorted[0]!);
-  const rest = integers.toSpliced(least, 1);
-  rest.splice(rest.indexOf(sorted.at(-1)!), 1);
-  return [sorted[0]!, ...rest, sorted.at(-1)!];
-}
-
-test('what is added loose comes to what is added one by one, however it is asked for', () => {
-  let looseCount = 0;
+test('what is added as lists comes to what is added one by one, however it is asked for', () => {
   fc.assert(
     fc.property(anyLists, fc.boolean(), (lists, inOrder) => {
       const [log, each] = [new IntegerLog(), new IntegerLog()];
@@ -110,32 +98,22 @@ test('what is added loose comes to what is added one by one, however it is asked
       const check = () => {
         const expected = entriesOf(each);
         for (let group = 0; group < 8; group++) {
-          const ofGroup = expected.filter(([of]) => of === group);
-          const loose = log.loose(group);
-          if (loose !== undefined) {
-            looseCount += 1;
-            const all = ofGroup.flatMap(([, integer, count]) => Array(count).fill(integer));
-            const { values, start, end } = loose;
-            assert.deepEqual(
-              [...values.subarray(start, end)].sort((left, right) => left - right),
-              all,
-            );
-          }
           const { values, counts, start, end } = log.of(group);
           const got = Array.from({ length: end - start }, (_, at) => {
             return [group, values[start + at], counts[start + at]];
           });
-          assert.deepEqual(got, ofGroup);
+          assert.deepEqual(
+            got,
+            expected.filter(([of]) => of === group),
+          );
         }
         assert.deepEqual(entriesOf(log), expected);
       };
-      for (const { group, integers, isLoose, asks } of given) {
-        const list = listOf(integers, isLoose);
+      for (const { group, integers, asks } of given) {
+        const list = [...new Set(integers)].sort((left, right) => left - right);
         const values = Uint16Array.from(list);
         const counts = Uint32Array.from(list, () => 1);
-        log.addAll(group, countedIntegers({ values, counts }), {
-          ...{ start: 0, end: list.length, isLoose },
-        });
+        log.addAll(group, countedIntegers({ values, counts }), { start: 0, end: list.length });
         for (const integer of list) each.add(group, integer, 1);
         if (asks) check();
       }
@@ -143,7 +121,6 @@ test('what is added loose comes to what is added one by one, however it is asked
     }),
     { numRuns: 300 },
   );
-  assert.ok(looseCount > 50, `${looseCount} groups were read as they came`);
 });
 
 test('integers are logged by their codes as they are, however far away the least may be', () => {
