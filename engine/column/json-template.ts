@@ -48,9 +48,7 @@ export function compileTemplate(
   node: number,
   place: number,
 ): JsonTemplate {
-  const compiler = new TemplateCompiler(segment.skeletons, segment.store, place);
-  compiler.value(node);
-  const template = compiler.template();
+  const template = newTemplate(segment, node, place);
   const { text, kinds, slots } = template;
   const key = `${Buffer.from(text.bytes).toString('latin1')}\0${kinds.join()}\0${slots.join()}`;
   const shared = sharedTemplates.get(key);
@@ -88,6 +86,17 @@ export function writeTemplate(
   out.rawBytes(text.bytes, textStart, textEnds[kinds.length]!);
 }
 
+/** Writes one row without a template: what `compileTemplate` and `writeTemplate` give. */
+export function writeNode(
+  { skeletons, store }: { readonly skeletons: Skeletons; readonly store: WrittenSlots },
+  { row, node, place }: { readonly row: number; readonly node: number; readonly place: number },
+  out: JsonBuffer,
+): void {
+  new NodeWriter(skeletons, out, (kind, slot) => {
+    writeSlot(store, kind, row, place + slot, out);
+  }).value(node);
+}
+
 /** Writes one slot. */
 export function writeSlot(
   store: WrittenSlots,
@@ -107,21 +116,48 @@ export function writeSlot(
   }
 }
 
-class TemplateCompiler {
-  readonly #out = new JsonBuffer();
-  readonly #textEnds: number[] = [];
-  readonly #kinds: number[] = [];
-  readonly #slots: number[] = [];
+function newTemplate(
+  { skeletons, store }: { readonly skeletons: Skeletons; readonly store: WrittenSlots },
+  node: number,
+  place: number,
+): JsonTemplate {
+  const out = new JsonBuffer();
+  const textEnds: number[] = [];
+  const kinds: number[] = [];
+  const slots: number[] = [];
+  new NodeWriter(skeletons, out, (kind, slot) => {
+    if (store.writeConstant?.(place + slot, kind, out) === true) return;
+    textEnds.push(out.size);
+    kinds.push(kind);
+    slots.push(slot);
+  }).value(node);
+  textEnds.push(out.size);
+  // As many bytes more as a copy by words may read.
+  out.raw('   ');
+  return {
+    text: viewed(out.take()),
+    textEnds: Uint32Array.from(textEnds),
+    kinds: Uint8Array.from(kinds),
+    slots: Uint32Array.from(slots),
+  };
+}
+
+/** Writes the JSON of a node, but for its slots. */
+class NodeWriter {
   readonly #skeletons: Skeletons;
-  readonly #store: WrittenSlots;
-  readonly #place: number;
+  readonly #out: JsonBuffer;
+  readonly #writeSlot: (kind: number, slot: number) => void;
   #slotCount = 0;
 
-  /** `place`: of the first slot. */
-  constructor(skeletons: Skeletons, store: WrittenSlots, place: number) {
+  /** `writeSlot`: of a kind, and the number of the slot among those of the node. */
+  constructor(
+    skeletons: Skeletons,
+    out: JsonBuffer,
+    writeSlot: (kind: number, slot: number) => void,
+  ) {
     this.#skeletons = skeletons;
-    this.#store = store;
-    this.#place = place;
+    this.#out = out;
+    this.#writeSlot = writeSlot;
   }
 
   /** Recursion is bounded by RECORD_DEPTH_MAX: deeper records are no tokens. */
@@ -130,28 +166,8 @@ class TemplateCompiler {
     const kind = tokens[node]! & KIND_MASK;
     if (kind === RECORD) this.#record(node);
     else if (kind === RECORD_LIST) this.#list(node);
-    else if (KIND_HAS_SLOT[kind]) this.#slot(kind);
+    else if (KIND_HAS_SLOT[kind]) this.#writeSlot(kind, this.#slotCount++);
     else this.#out.raw(literal(kind));
-  }
-
-  template(): JsonTemplate {
-    this.#textEnds.push(this.#out.size);
-    // As many bytes more as a copy by words may read.
-    this.#out.raw('   ');
-    return {
-      text: viewed(this.#out.take()),
-      textEnds: Uint32Array.from(this.#textEnds),
-      kinds: Uint8Array.from(this.#kinds),
-      slots: Uint32Array.from(this.#slots),
-    };
-  }
-
-  #slot(kind: number): void {
-    const slot = this.#slotCount++;
-    if (this.#store.writeConstant?.(this.#place + slot, kind, this.#out) === true) return;
-    this.#textEnds.push(this.#out.size);
-    this.#kinds.push(kind);
-    this.#slots.push(slot);
   }
 
   #list(node: number): void {

@@ -76,6 +76,8 @@ export class Skeletons {
   /** From records and lists met to themselves and their places. */
   readonly #places = new NodeMap();
   readonly #templates = new Map<number, PlacedTemplate>();
+  /** Nodes of which a row was written. */
+  readonly #written = new Set<number>();
   /** Of the same segment. */
   readonly rowTexts = new RowTexts();
   #templateBytes = 0;
@@ -93,12 +95,21 @@ export class Skeletons {
     if (arrays.count > this.#arrays.count) this.#arrays = arrays;
   }
 
+  /**
+   * To be called for each row of a node that is written: whether it is the first. In an answer of events of many shapes most
+   * have one row, and to compile a template takes twice as long as to write one row without.
+   */
+  noteRow(node: number): boolean {
+    if (this.#written.has(node)) return false;
+    this.#written.add(node);
+    return true;
+  }
+
   /** How the record or list at `node` is written as JSON; `store`: of the same segment. */
   template(node: number, store: WrittenSlots): PlacedTemplate {
     let placed = this.#templates.get(node);
     if (placed === undefined) {
-      // Not remembered twice: whoever writes a node seldom asks for its place otherwise.
-      const place = this.#knownPlace(node) ?? this.#findPlace(node);
+      const place = this.placeOnce(node);
       placed = { template: compileTemplate({ skeletons: this, store }, node, place), place };
       if (this.#templateBytes > TEMPLATE_BYTES_MAX) {
         this.#templates.clear();
@@ -153,6 +164,11 @@ export class Skeletons {
     const place = this.#findPlace(node);
     this.remember(node, place);
     return place;
+  }
+
+  /** As `place`, of a node that is seldom asked about again: remembers nothing. */
+  placeOnce(node: number): number {
+    return this.#knownPlace(node) ?? this.#findPlace(node);
   }
 
   remember(node: number, place: number): void {

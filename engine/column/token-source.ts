@@ -2,7 +2,7 @@ import { carvedInt32, carvedUint8 } from './carved-arrays.ts';
 import { type ChunkRows, ListedRows, RangeRows } from './chunk-rows.ts';
 import { JsonBuffer, type JsonWriter } from './json-buffer.ts';
 import { JsonNested, readInteger } from './json-nested.ts';
-import { writeTemplate } from './json-template.ts';
+import { writeNode, writeTemplate } from './json-template.ts';
 import type { NumberValues } from './number-values.ts';
 import { FIELD_IN_TEXT, type Skeletons, type SlotStore } from './skeleton.ts';
 import { RootStep, type SkeletonStep } from './skeleton-step.ts';
@@ -212,15 +212,25 @@ export class TokenSource implements NestedSource {
   ): void {
     const { rowTexts } = this.#skeletons;
     if (isKept && rowTexts.write(row, node, out)) return;
-    const { template, place } = this.#skeletons.template(node, this.#store);
     // A row that failed may have left its beginning.
     line.clear();
-    if (this.#store.writeRow !== undefined) this.#store.writeRow(template, row, place, line);
-    else writeTemplate(template, this.#store, row, place, line);
+    this.#writeLine(row, node);
     const text = line.written();
     if (isKept) rowTexts.keep(row, node, text);
     out.rawBytes(text, 0, text.length);
     line.clear();
+  }
+
+  #writeLine(row: number, node: number): void {
+    const skeletons = this.#skeletons;
+    const store = this.#store;
+    if (skeletons.noteRow(node)) {
+      writeNode({ skeletons, store }, { row, node, place: skeletons.placeOnce(node) }, line);
+      return;
+    }
+    const { template, place } = skeletons.template(node, store);
+    if (store.writeRow !== undefined) store.writeRow(template, row, place, line);
+    else writeTemplate(template, store, row, place, line);
   }
 
   /** `field` of records on a trail; undefined for what the plain form has to do. */

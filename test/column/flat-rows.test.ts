@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { JsonBuffer } from '../../engine/column/json-buffer.ts';
-import { type JsonTemplate, writeTemplate } from '../../engine/column/json-template.ts';
+import { type JsonTemplate, writeNode, writeTemplate } from '../../engine/column/json-template.ts';
 import { NumberValues } from '../../engine/column/number-values.ts';
 import { OpenSegment } from '../../engine/column/open-segment.ts';
 import { sealSegment } from '../../engine/column/seal.ts';
@@ -65,6 +65,12 @@ class SealedRows {
     return textOf((out) => writeTemplate(template, plain, row, this.#place(row), out));
   }
 
+  writtenWithoutTemplate(row: number): string {
+    const rows = { skeletons: this.#plainSkeletons, store: this.store };
+    const node = { row, node: this.#root(row), place: this.#place(row) };
+    return textOf((out) => writeNode(rows, node, out));
+  }
+
   #root(row: number): number {
     return this.#skeletons.arrays.starts[this.#rowSkeletons.value(row)]!;
   }
@@ -113,6 +119,7 @@ test('a row of any shape is written as it is slot after slot', () => {
       const rows = new SealedRows(events);
       for (let row = 0; row < events.length; row++) {
         assert.equal(rows.written(row), rows.writtenPlainly(row));
+        assert.equal(rows.writtenWithoutTemplate(row), rows.writtenPlainly(row));
       }
     }),
     { numRuns: runsOf(100) },
