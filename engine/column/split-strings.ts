@@ -17,9 +17,10 @@ import {
 } from './split-shape.ts';
 import { StringColumn } from './string-footer.ts';
 import type { SplitBlock, StringBlock } from './vector.ts';
+import { type ViewedBytes, viewed, WORD_SIZE } from './wtf8.ts';
 
 /** One string put together: read at once, and not kept. */
-let scratch = new Uint8Array(4096);
+let scratch = viewed(new Uint8Array(4096));
 
 /** Where the parts of a range of entries begin: read at once, and not kept. */
 let rangeStarts = new Int32Array(0);
@@ -50,6 +51,12 @@ export class SplitStrings extends StringColumn implements SplitBlock {
   readonly #partStarts: Uint32Array;
   /** Counted when first asked for: whoever writes strings does not. */
   readonly #holeCounts: () => Readonly<Int16Array>;
+  /** Heads and shapes as they are copied, and for each byte of the shapes the first hole from it on. */
+  readonly #constants = whenAsked(() => ({
+    heads: viewed(this.heads.bytes),
+    shapes: viewed(this.shapes.bytes),
+    holes: firstHoles(this.shapes.bytes),
+  }));
   /** Made when first asked for. */
   #texts: { readonly made: SplitTexts | undefined } | undefined;
   /** The run that was found last: the next string is often of the same. */
@@ -91,13 +98,13 @@ export class SplitStrings extends StringColumn implements SplitBlock {
 
   range(code: number): ByteRange {
     const head = this.headCodes[this.headRun(code)]!;
-    const { bytes, offsets } = this.heads;
+    const { offsets } = this.heads;
     const headStart = offsets[head]!;
-    const headSize = offsets[head + 1]! - headStart;
-    this.#makeRoom(code, headSize);
-    for (let at = 0; at < headSize; at++) scratch[at] = bytes[headStart + at]!;
-    const end = this.#fillShape(code, headSize);
-    return { bytes: scratch, start: 0, end };
+    const headEnd = offsets[head + 1]!;
+    this.#makeRoom(code, headEnd - headStart);
+    copyBytes(this.#constants().heads, headStart, headEnd, 0);
+    const end = this.#fillShape(code, headEnd - headStart);
+    return { bytes: scratch.bytes, start: 0, end };
   }
 
   get texts(): SplitTexts | undefined {
@@ -118,7 +125,7 @@ export class SplitStrings extends StringColumn implements SplitBlock {
     }
     this.#makeRoom(code, 0);
     const end = this.#fillShape(code, 0);
-    return { bytes: scratch, start: 0, end };
+    return { bytes: scratch.bytes, start: 0, end };
   }
 
   headRun(code: number): number {
@@ -159,21 +166,24 @@ export class SplitStrings extends StringColumn implements SplitBlock {
     const shapeSize = offsets[shape + 1]! - offsets[shape]!;
     const partsRoom = TEXT_BYTES_PER_PART_BYTE_MAX * this.#partSizes[code]!;
     const room = headSize + shapeSize * (1 + WORD_SIZE_MAX) + partsRoom;
-    if (room > scratch.length) scratch = new Uint8Array(2 * room);
+    if (room > scratch.bytes.length) scratch = viewed(new Uint8Array(2 * room));
   }
 
-  /** Writes the rest of a string at `scratch[to]`; gives where it ends. */
+  /** Writes the rest of a string at `to` of the scratch; gives where it ends. */
   #fillShape(code: number, to: number): number {
     const { bytes, offsets } = this.shapes;
+    const { shapes, holes } = this.#constants();
     const shape = this.shapeCodes[code]!;
-    const text = scratch;
+    const shapeEnd = offsets[shape + 1]!;
     const filling = { parts: this.parts, words: this.words };
     partReader.at = this.partStart(code);
     let end = to;
-    for (let at = offsets[shape]!; at < offsets[shape + 1]!; at++) {
-      const byte = bytes[at]!;
-      if (isHole(byte)) end = partReader.fill(byte, filling, text, end);
-      else text[end++] = byte;
+    for (let at = offsets[shape]!; at < shapeEnd; ) {
+      const hole = Math.min(holes[at]!, shapeEnd);
+      copyBytes(shapes, at, hole, end);
+      end += hole - at;
+      if (hole < shapeEnd) end = partReader.fill(bytes[hole]!, filling, scratch.bytes, end);
+      at = hole + 1;
     }
     return end;
   }
@@ -223,6 +233,25 @@ export class SplitStrings extends StringColumn implements SplitBlock {
     }
     return start;
   }
+}
+
+/** Copies some bytes to the scratch, from `to` on. */
+function copyBytes({ bytes, view }: ViewedBytes, start: number, end: number, to: number): void {
+  const { bytes: own, view: ownView } = scratch;
+  let at = start;
+  const shift = to - start;
+  for (; at + WORD_SIZE <= end; at += WORD_SIZE) ownView.setInt32(at + shift, view.getInt32(at));
+  for (; at < end; at++) own[at + shift] = bytes[at]!;
+}
+
+function firstHoles(shapes: Uint8Array): Uint32Array {
+  const holes = new Uint32Array(shapes.length);
+  let hole = shapes.length;
+  for (let at = shapes.length - 1; at >= 0; at--) {
+    if (isHole(shapes[at]!)) hole = at;
+    holes[at] = hole;
+  }
+  return holes;
 }
 
 /**

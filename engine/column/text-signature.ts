@@ -213,9 +213,14 @@ export class ByteNeedle {
   find(text: Uint8Array, start: number, end: number): number {
     const { length } = this.bytes;
     if (length === 0) return start;
-    const shifts = this.#shifts;
     const last = length - 1;
     const lastByte = this.bytes[last]!;
+    if (last === 0) {
+      // There is nothing to skip, and to look for that takes four times as long.
+      for (let at = start; at < end; at++) if (text[at] === lastByte) return at;
+      return -1;
+    }
+    const shifts = this.#shifts;
     for (let at = start + last; at < end; ) {
       const byte = text[at]!;
       if (byte === lastByte && this.isAt(text, at - last, end)) return at - last;
