@@ -1,7 +1,6 @@
 import { carvedFloat64, carvedInt32, carvedUint16, carvedUint32 } from '../column/carved-arrays.ts';
 import { IntegerCoding } from '../column/packed-numbers.ts';
 import { FIRST_BYTES, grownInt32, NO_INT32, NO_UINT32 } from './growth.ts';
-import { sortStretches } from './sort-numbers.ts';
 
 /** Entries of the first arrays, which are made in little time, and of the next at least. */
 const CAPACITY_FIRST = FIRST_BYTES / Uint32Array.BYTES_PER_ELEMENT;
@@ -10,7 +9,7 @@ const CAPACITY_MIN = 256;
 /** Entries below which a log that is full grows as it is: to put so many in order takes longer than to keep them. */
 const UNITED_ENTRIES_MIN = 16_384;
 
-/** Entries of a group that are inserted each among those before: of more the ascending stretches are merged. */
+/** Entries of a group that are inserted each among those before: more are sorted. */
 const INSERTED_ENTRIES_MAX = 32;
 
 /** An integer below 2^16 and a count below 2^32 are one key, which a double holds exactly. */
@@ -415,7 +414,7 @@ function mergeSpans(
 
 function sortKeys(keys: Float64Array): void {
   if (keys.length > INSERTED_ENTRIES_MAX) {
-    sortStretches(keys, 0, keys.length);
+    keys.sort();
     return;
   }
   for (let next = 1; next < keys.length; next++) {
