@@ -6,6 +6,7 @@ import {
   type BlockTable,
   must,
   type PackedBlock,
+  type PackedImage,
 } from '../engine/columns.ts';
 import { HEAD_SIZE } from './segment-layout.ts';
 import type { SegmentName } from './segment-name.ts';
@@ -36,8 +37,8 @@ export type SegmentEnvelope = SegmentName & {
   /** Bytes of the sealed segment in memory. */
   readonly imageSize: number;
   /**
-   * BLOCK_NUMBERS for each block (`segment-backing.ts`), in the order of the file. In shared memory, because every
-   * query passes it to other threads.
+   * BLOCK_NUMBERS for each block (`segment-backing.ts`), in the order of their places in memory. In shared memory, because
+   * every query passes it to other threads.
    */
   readonly blocks: BlockTable;
   /** Whether each block is a whole array, however large, as in version 1. */
@@ -50,9 +51,8 @@ export type SegmentEnvelope = SegmentName & {
 };
 
 /** An envelope to be written. The offsets of blocks are known only when its size is. */
-export type NewSegmentEnvelope = Omit<SegmentEnvelope, 'blocks' | 'areBlocksWhole'> & {
-  readonly blocks: readonly PackedBlock[];
-};
+export type NewSegmentEnvelope = Omit<SegmentEnvelope, 'blocks' | 'areBlocksWhole'> &
+  Pick<PackedImage, 'blocks' | 'ranks'>;
 
 /** An entry of an envelope's table of blocks. */
 export type StoredBlock = PackedBlock & {
@@ -91,7 +91,8 @@ export function listBlocks({ blocks }: SegmentEnvelope): StoredBlock[] {
  *  0 id f64 · 1 source string · 2 partition i32 · 3 rowCount u32 · 4, 5 timestampUs f64 ·
  *  6, 7 arrival f64 · 8 covered [f64], two each · 9 replaced [f64] · 10 imageSize u32 ·
  *  11 blocks [u32], four each (version 1) · 12 frame [u8] · 13 awaits [f64] ·
- *  14 packedBlocks [u8]: the same, all firsts, then all seconds …, compressed (RFC 7932)
+ *  14 packedBlocks [u8]: the same, all firsts, then all seconds …, compressed (RFC 7932) ·
+ *  15 ranks [u8]: the rank of each block in the file less that of the one before, u32, compressed (version 3)
  * ```
  */
 const FIELD = {
@@ -110,6 +111,7 @@ const FIELD = {
   frame: 12,
   awaits: 13,
   packedBlocks: 14,
+  ranks: 15,
 } as const;
 
 type FieldName = keyof typeof FIELD;
@@ -132,6 +134,7 @@ export function encodeSegmentEnvelope(envelope: NewSegmentEnvelope): Uint8Array 
   const replaced = floatVector(builder, envelope.replaced);
   const awaits = floatVector(builder, envelope.awaits);
   const packedBlocks = builder.createByteVector(packBlocks(envelope.blocks));
+  const ranks = builder.createByteVector(packRanks(envelope.ranks));
   const frame = builder.createByteVector(envelope.frame);
   builder.startObject(Object.keys(FIELD).length);
   builder.addFieldFloat64(FIELD.id, envelope.id, 0);
@@ -148,6 +151,7 @@ export function encodeSegmentEnvelope(envelope: NewSegmentEnvelope): Uint8Array 
   builder.addFieldOffset(FIELD.frame, frame, 0);
   builder.addFieldOffset(FIELD.awaits, awaits, 0);
   builder.addFieldOffset(FIELD.packedBlocks, packedBlocks, 0);
+  builder.addFieldOffset(FIELD.ranks, ranks, 0);
   builder.finish(builder.endObject());
   return builder.asUint8Array();
 }
@@ -177,6 +181,8 @@ export function decodeSegmentEnvelope(bytes: Uint8Array): SegmentEnvelope {
       table.has('packedBlocks')
         ? unpackBlocks(table.bytes('packedBlocks'))
         : byColumn(table.words('blocks')),
+      // In older versions the blocks lie as in memory.
+      table.has('ranks') ? unpackRanks(table.bytes('ranks')) : undefined,
       HEAD_SIZE + bytes.length,
     ),
     areBlocksWhole: !table.has('packedBlocks'),
@@ -196,13 +202,32 @@ function packBlocks(blocks: readonly PackedBlock[]): Uint8Array {
     words[3 * count + index] = crc;
     end = offset + size;
   }
+  return packWords(words);
+}
+
+function packRanks(ranks: Uint32Array): Uint8Array {
+  return packWords(ranks.map((rank, block) => rank - (block === 0 ? 0 : ranks[block - 1]!)));
+}
+
+function packWords(words: Uint32Array): Uint8Array {
   const params = { [constants.BROTLI_PARAM_QUALITY]: TABLE_QUALITY };
-  return brotliCompressSync(new Uint8Array(words.buffer), { params });
+  const bytes = new Uint8Array(words.buffer, words.byteOffset, words.byteLength);
+  return brotliCompressSync(bytes, { params });
+}
+
+function unpackWords(packed: Uint8Array): Uint32Array {
+  return new Uint32Array(new Uint8Array(brotliDecompressSync(packed)).buffer);
+}
+
+function unpackRanks(packed: Uint8Array): Uint32Array {
+  const ranks = unpackWords(packed);
+  for (let block = 1; block < ranks.length; block++) ranks[block]! += ranks[block - 1]!;
+  return ranks;
 }
 
 /** The numbers of each block, as `byColumn` returns them. */
 function unpackBlocks(packed: Uint8Array): Uint32Array {
-  const words = new Uint32Array(new Uint8Array(brotliDecompressSync(packed)).buffer);
+  const words = unpackWords(packed);
   const count = words.length / BLOCK_WORDS;
   let end = 0;
   for (let block = 0; block < count; block++) {
@@ -223,11 +248,19 @@ function byColumn(words: Uint32Array): Uint32Array {
 }
 
 /** `fileOffset`: the offset of the first block in the file. */
-function blockTable(words: Uint32Array, fileOffset: number): BlockTable {
+function blockTable(
+  words: Uint32Array,
+  ranks: Uint32Array | undefined,
+  fileOffset: number,
+): BlockTable {
   const count = words.length / BLOCK_WORDS;
   const table = new Uint32Array(new SharedArrayBuffer(count * BLOCK_NUMBERS * 4));
+  const order = Uint32Array.from({ length: count }, (_, block) => block);
+  ranks?.forEach((rank, block) => {
+    order[rank] = block;
+  });
   let offset = fileOffset;
-  for (let block = 0; block < count; block++) {
+  for (const block of order) {
     const storedSize = words[2 * count + block]!;
     const entry = block * BLOCK_NUMBERS;
     table[entry] = words[block]!;

@@ -147,28 +147,28 @@ export class SegmentFile {
   /** Reads slices of the segment; `undefined` for each damaged one. */
   async readSlices(slices: readonly Slice[]): Promise<(Uint8Array | undefined)[]> {
     const { blocks } = this.envelope;
-    const indexes = new Set<number>();
+    const wanted = new Set<number>();
     for (const slice of slices) {
       if (slice[1] === 0) continue;
       const { first, end } = blocksWith(blocks, slice);
-      for (let index = first; index < end; index++) indexes.add(index);
+      for (let index = first; index < end; index++) wanted.add(index);
     }
-    const wanted = [...indexes].sort((left, right) => left - right);
     const bytesByOffset = new Map<number, Uint8Array | undefined>();
     await this.#readBlocks(
-      wanted.map((index) => blockAt(blocks, index)),
+      Array.from(wanted, (index) => blockAt(blocks, index)),
       ({ offset }, bytes) => bytesByOffset.set(offset, bytes),
     );
     return slices.map((slice) => joined(slice, blocks, bytesByOffset));
   }
 
-  /** Reads blocks in the order of the file. `take` gets `undefined` for a damaged one. */
+  /** Reads blocks, in the order of the file. `take` gets `undefined` for a damaged one. */
   #readBlocks(
     blocks: readonly StoredBlock[],
     take: (block: StoredBlock, bytes: Uint8Array | undefined) => void,
   ): Promise<void> {
     return withReader(this.#disk, this.path, async (reader) => {
-      for (const run of listRuns(blocks)) {
+      const inFile = blocks.toSorted((one, other) => one.storedOffset - other.storedOffset);
+      for (const run of listRuns(inFile)) {
         const stored = await readRun(reader, run);
         const unpackedRun = await Promise.all(run.map((block, i) => unpacked(block, stored[i])));
         for (const [index, block] of run.entries()) take(block, unpackedRun[index]);

@@ -20,9 +20,20 @@ import { crc32 } from 'node:zlib';
  * A block is a part of a slice, compressed if that saves at least a tenth. The file holds all slices of a segment, so
  * reading returns the bytes that were written.
  *
- * Version 1 differs only in that a block is a whole slice.
+ * The envelope states the order of the blocks. In a large segment, those that hold values of the same rows are a *stripe* and
+ * lie together, since the events of one project are a few rows of every column:
+ *
+ * ```
+ * ┌──────────────────────────┬─────────┬─────────┬─────────┬─────────┬─────────┬─────────┬─────┐
+ * │ structure, indexes,      │ rows in │ 1st     │ 2nd     │ 1st     │ 2nd     │ 3rd     │ …   │
+ * │ small slices             │ 1 block │ half    │ half    │ quarter │ quarter │ quarter │     │
+ * └──────────────────────────┴─────────┴─────────┴─────────┴─────────┴─────────┴─────────┴─────┘
+ *                                       └ slices of 2 blocks ┘ └ slices of 4 blocks ┘
+ * ```
+ *
+ * In version 2 blocks lie in the order of memory. In version 1 a block is also a whole slice.
  */
-export const SEGMENT_FILE_VERSION = 2;
+export const SEGMENT_FILE_VERSION = 3;
 
 /** The oldest version that is read. */
 export const SEGMENT_FILE_VERSION_MIN = 1;

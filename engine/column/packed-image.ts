@@ -3,12 +3,14 @@ import { assert } from '../assert.ts';
 import { EXTRACT_IMAGE_BYTES_MIN } from './extract/segment-extract.ts';
 import {
   HEADER_SIZE,
+  listValueSlices,
   readFooter,
   type SealedFooter,
   sealedSlicesOf,
   structureOffsetsOf,
 } from './sealed-layout.ts';
 import { type Slice, SMALL_SLICE_SIZE } from './slice.ts';
+import { apart, cutApart, cutStripes, orderInFile, type PlannedBlock } from './striped-blocks.ts';
 
 /** Shorter blocks do not repay being unpacked. */
 const PACKED_SIZE_MIN = 64;
@@ -22,10 +24,18 @@ type BlockSizes = {
   readonly plain: number;
   /** Of several small slices; 0: each has a block of its own, so that damage costs no more than one column. */
   readonly shared: number;
+  /** Whether blocks of the same rows lie together in the file. */
+  readonly areStriped: boolean;
 };
 
 /** A segment that is read whole. Of 40,000 full edge events these take 1.7 % more on disk than slices as a whole. */
-const SIZES: BlockSizes = { packed: 32 * 1024, short: 0, plain: 16 * 1024, shared: 0 };
+const SIZES: BlockSizes = {
+  packed: 32 * 1024,
+  short: 0,
+  plain: 16 * 1024,
+  shared: 0,
+  areStriped: false,
+};
 /**
  * One of which rows are taken out: to unpack blocks is most of what that takes. Twenty rows of 12,000 full edge events, 8.5 MB, are
  * in 205 blocks, of which 0.34 MB are read and 0.77 MB unpacked. With packed blocks of 8 KiB alone it is 0.55 and 1.21 MB, and
@@ -36,6 +46,7 @@ const LARGE_SIZES: BlockSizes = {
   short: 2 * 1024,
   plain: 4 * 1024,
   shared: 8 * 1024,
+  areStriped: true,
 };
 /**
  * What two short blocks may take on disk, as a multiple of one with the bytes of both. Of what comes again further away, as the
@@ -64,10 +75,7 @@ const WINDOW_BITS_MAX = 22;
 /** Bytes of blocks collected in one buffer, at most: a large segment is a few of them. */
 const PART_SIZE_MAX = 4 * 1024 * 1024;
 
-/**
- * A part of a slice, or some small slices, of a sealed segment as it lies in a file. Blocks lie end to end, in the order of their places in
- * memory.
- */
+/** A part of a slice, or some small slices, of a sealed segment as it lies in a file. */
 export type PackedBlock = {
   /** Place in memory. */
   readonly offset: number;
@@ -85,25 +93,40 @@ export type PackedImage = Pick<
 > & {
   /** Bytes of the sealed segment in memory. */
   readonly imageSize: number;
+  /** In the order of their places in memory. */
   readonly blocks: readonly PackedBlock[];
+  /** For each block, how many are before it in the file, where they lie end to end. */
+  readonly ranks: Uint32Array;
   /** What stands around the slices in memory, compressed: the header, then the footer. */
   readonly frame: Uint8Array;
   /** The bytes of all blocks, to be written end to end; each part has a buffer of its own. */
   readonly parts: readonly Uint8Array[];
 };
 
-/** Packs a sealed segment; takes some microseconds per event. To be used in a worker. Calls `checkpoint` before each block. */
+/**
+ * Packs a sealed segment; takes some microseconds per event. To be used in a worker. Calls `checkpoint` for each block twice:
+ * when it is planned, and before it is compressed.
+ */
 export function packImage(buffer: SharedArrayBuffer, checkpoint = () => {}): PackedImage {
   const footer = readFooter(buffer);
-  const blocks: PackedBlock[] = [];
-  const parts = new PartSink(buffer.byteLength);
+  const planned: PlannedBlock[] = [];
   let slicesEnd = HEADER_SIZE;
-  for (const [offset, size] of blocksOf(buffer, footer)) {
+  for (const block of planBlocks(buffer, footer)) {
     checkpoint();
-    assert(offset >= slicesEnd, 'blocks do not overlap');
-    slicesEnd = offset + size;
+    assert(block.offset >= slicesEnd, 'blocks do not overlap');
+    slicesEnd = block.offset + block.size;
+    planned.push(block);
+  }
+  const order = orderInFile(planned);
+  const ranks = new Uint32Array(planned.length);
+  const blocks = new Array<PackedBlock>(planned.length);
+  const parts = new PartSink(buffer.byteLength);
+  for (const [rank, index] of order.entries()) {
+    checkpoint();
+    const { offset, size } = planned[index]!;
     const bytes = packed(new Uint8Array(buffer, offset, size));
-    blocks.push({ offset, size, storedSize: bytes.length, crc: crc32(bytes) });
+    ranks[index] = rank;
+    blocks[index] = { offset, size, storedSize: bytes.length, crc: crc32(bytes) };
     parts.add(bytes);
   }
   const { rowCount, timestampUsMin, timestampUsMax, arrivalMin, arrivalMax } = footer;
@@ -111,6 +134,7 @@ export function packImage(buffer: SharedArrayBuffer, checkpoint = () => {}): Pac
     ...{ rowCount, timestampUsMin, timestampUsMax, arrivalMin, arrivalMax },
     imageSize: buffer.byteLength,
     blocks,
+    ranks,
     // A copy: what brotli gives may lie in a larger buffer, which goes to another thread whole.
     frame: new Uint8Array(compressed(frameOf(buffer, slicesEnd), FRAME_QUALITY)),
     parts: parts.finish(),
@@ -123,12 +147,15 @@ export function buffersOf({ frame, parts }: PackedImage): ArrayBuffer[] {
 }
 
 /**
- * The blocks of a segment, in the order of their places. Slices of the structure share none with those of columns:
- * damage to one of these costs no row.
+ * The blocks of a segment, in the order of their places in memory. Slices of the structure share none with those of
+ * columns: damage to one of these costs no row.
  */
-function* blocksOf(buffer: SharedArrayBuffer, footer: SealedFooter): Generator<Slice> {
+function* planBlocks(buffer: SharedArrayBuffer, footer: SealedFooter): Generator<PlannedBlock> {
   const sizes = buffer.byteLength < EXTRACT_IMAGE_BYTES_MIN ? SIZES : LARGE_SIZES;
   const structure = structureOffsetsOf(footer);
+  const striped = new Set(
+    sizes.areStriped ? listValueSlices(footer).map(([offset]) => offset) : [],
+  );
   let shared: Slice | undefined;
   let isOfStructure = false;
   for (const slice of sealedSlicesOf(footer)) {
@@ -139,23 +166,16 @@ function* blocksOf(buffer: SharedArrayBuffer, footer: SealedFooter): Generator<S
         shared = joined;
         continue;
       }
-      yield shared;
+      yield apart(shared);
     }
     isOfStructure = structure.has(offset);
     shared = size < SMALL_SLICE_SIZE ? slice : undefined;
-    if (shared === undefined) yield* cutSlice(buffer, slice, sizes);
+    if (shared !== undefined) continue;
+    const first = new Uint8Array(buffer, offset, Math.min(size, sizes.plain));
+    const blockSize = chooseBlockSize(first, sizes);
+    yield* striped.has(offset) ? cutStripes(slice, blockSize) : cutApart(slice, blockSize);
   }
-  if (shared !== undefined) yield shared;
-}
-
-/** The blocks that a slice is cut into. */
-function cutSlice(buffer: SharedArrayBuffer, [offset, size]: Slice, sizes: BlockSizes): Slice[] {
-  const first = new Uint8Array(buffer, offset, Math.min(size, sizes.plain));
-  const blockSize = chooseBlockSize(first, sizes);
-  return Array.from({ length: Math.ceil(size / blockSize) }, (_, index): Slice => {
-    const start = index * blockSize;
-    return [offset + start, Math.min(blockSize, size - start)];
-  });
+  if (shared !== undefined) yield apart(shared);
 }
 
 /** By how the beginning of a slice becomes shorter. */

@@ -24,6 +24,7 @@ import {
   SegmentImage,
 } from '../../engine/column/segment-image.ts';
 import { endReading, isReadingPassing, readSegment } from '../../engine/column/segment-reader.ts';
+import { partsOfVersion2 } from '../ingest/file-version-2.ts';
 import { budgetOf } from '../support/budget.ts';
 import { edgeEvents } from './edge-events.ts';
 import {
@@ -174,6 +175,22 @@ test('rows of a project are taken out of a large segment, and little else is rea
     assert.deepEqual(isScanned, [false, false, true, true]);
     roomy.backing!.gauge[GAUGE_LIMIT] = 0;
     assert.equal(scanned(), false);
+  });
+});
+
+test('rows of a project are taken out of a file of version 2, too, and columns are read whole', async () => {
+  await inFolder(async (folder) => {
+    const events = edgeEvents(10_000, 4).map((event, n) => ({ ...event, project: `p${n % 250}` }));
+    const buffer = sealedOf(events);
+    const whole = readSegment({ kind: 'sealed', id: newSegmentId(), buffer });
+    const old = await stored(folder, buffer, newMemoryGauge(0), partsOfVersion2);
+    const own = readSegment(old).ofProject!('p7');
+    assert.deepEqual(rowsOfProject(own, 'p7'), rowsOfProject(whole, 'p7'));
+    endReading();
+    assert.deepEqual(rowsOfProject(readSegment(old), 'p9'), rowsOfProject(whole, 'p9'));
+    endReading();
+    const bytes = (from: SharedArrayBuffer) => Buffer.from(new Uint8Array(from));
+    assert(bytes(SegmentImage.whole(old)).equals(bytes(buffer)));
   });
 });
 

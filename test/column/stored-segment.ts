@@ -11,6 +11,7 @@ import { NodeDisk } from '../../ingest/disk/node-disk.ts';
 import { absentBlocks } from '../../ingest/segment-blocks.ts';
 import { SegmentFile } from '../../ingest/segment-file.ts';
 import { packSegment } from '../../ingest/segment-packing.ts';
+import type { partsOfVersion2 } from '../ingest/file-version-2.ts';
 import { batchOf, type TestEvent } from './batch-of.ts';
 import { textsOf } from './vector-texts.ts';
 
@@ -34,15 +35,16 @@ export function sealedOf(events: readonly TestEvent[]): SharedArrayBuffer {
   return sealSegment(segment.handle(), { partitionUs: 1e15 })[0]!;
 }
 
-/** A segment in a file, and a handle with nothing of it in memory. */
+/** A segment in a file, which `pack` makes, and a handle with nothing of it in memory. */
 export async function stored(
   folder: string,
   buffer: SharedArrayBuffer,
   gauge: MemoryGauge,
+  pack: typeof partsOfVersion2 = (image, origin) => packSegment(image, origin).parts,
 ): Promise<SealedSegmentHandle & { readonly path: string }> {
   const id = newSegmentId();
   const path = join(folder, `${id}.segment`);
-  await writeFile(path, Buffer.concat(packSegment(packImage(buffer), ORIGIN).parts));
+  await writeFile(path, Buffer.concat(pack(packImage(buffer), ORIGIN)));
   const file = await SegmentFile.open(new NodeDisk(), path);
   return { kind: 'sealed', id, path, ...absentBlocks(file, gauge) };
 }

@@ -231,7 +231,7 @@ test('a file of another version is listed and not read, and other files are read
     assert.deepEqual(
       found.unchecked.map(({ reason }) => reason),
       [
-        `${file!.path} is a segment file of version 7; this program reads versions 1 to 2`,
+        `${file!.path} is a segment file of version 7; this program reads versions 1 to 3`,
         `${folder.logFile(2)} must be of version 1; got version 9`,
       ],
     );

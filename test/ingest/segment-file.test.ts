@@ -29,9 +29,14 @@ import { batchOf, type TestEvent } from '../column/batch-of.ts';
 import { edgeEvents } from '../column/edge-events.ts';
 import { budgetOf } from '../support/budget.ts';
 import { envelopeOfVersion1 } from './envelope-version-1.ts';
+import { partsOfVersion2 } from './file-version-2.ts';
 import { diskError, MemoryDisk } from './memory-disk.ts';
 
 const PATH = '/segments/source/one.segment';
+
+/** One block of a large file in so many is damaged. */
+const LARGE_BLOCK_STEP = budgetOf('WEIR_FILE_BLOCK_STEP', { fast: 201, all: 11 });
+
 const ORIGIN = {
   id: 7,
   source: 'source',
@@ -101,23 +106,73 @@ function partsOfVersion1(buffer: SharedArrayBuffer): readonly Uint8Array[] {
   return [head, envelope, ...stored, envelope, head];
 }
 
-test('a file of the version before is read as it is, whole and column by column', async () => {
-  const buffer = sealedOf(edgeEvents(500, 8));
-  const disk = new MemoryDisk();
-  disk.put(PATH, Buffer.concat(partsOfVersion1(buffer)));
-  const file = await SegmentFile.open(disk, PATH);
-  const { buffer: loaded, damagedColumns } = await file.load();
-  assert.deepEqual(damagedColumns, []);
-  assert.deepEqual([file.envelope.awaits, file.envelope.areBlocksWhole], [[], true]);
-  assert.ok(bytesOf(loaded).equals(bytesOf(buffer)));
-  const { disk: newDisk } = await fileOf(buffer);
-  const newFile = await SegmentFile.open(newDisk, PATH);
-  assert.equal(newFile.envelope.areBlocksWhole, false);
-  assert.ok(newFile.envelope.blocks.length > file.envelope.blocks.length);
-  for (const { column } of sealedColumnsOf(readFooter(buffer))) {
-    const slices = await file.readColumn(column);
-    const newSlices = await newFile.readColumn(column);
-    assert.deepEqual(slices!.map(Buffer.from), newSlices!.map(Buffer.from));
+/** A large segment, whose blocks do not lie as in memory. */
+const LARGE = sealedOf(
+  edgeEvents(10_000, 4).map((event, n) => ({ ...event, project: `p${n % 250}` })),
+);
+
+test('a file of an older version is read as it is, whole and column by column', async () => {
+  for (const buffer of [sealedOf(edgeEvents(500, 8)), LARGE]) {
+    const { disk: newDisk } = await fileOf(buffer);
+    const newFile = await SegmentFile.open(newDisk, PATH);
+    assert.equal(newFile.envelope.areBlocksWhole, false);
+    for (const [version, parts] of [
+      [1, partsOfVersion1(buffer)],
+      [2, partsOfVersion2(packImage(buffer), ORIGIN)],
+    ] as const) {
+      const disk = new MemoryDisk();
+      disk.put(PATH, Buffer.concat(parts));
+      const file = await SegmentFile.open(disk, PATH);
+      const { buffer: loaded, damagedColumns } = await file.load();
+      assert.deepEqual(damagedColumns, []);
+      assert.equal(file.envelope.areBlocksWhole, version === 1);
+      assert.deepEqual(file.envelope.awaits, version === 1 ? [] : ORIGIN.awaits);
+      assert.ok(bytesOf(loaded).equals(bytesOf(buffer)));
+      const offsets = listBlocks(file.envelope).map(({ storedOffset }) => storedOffset);
+      assert.deepEqual(
+        offsets,
+        offsets.toSorted((one, other) => one - other),
+      );
+      for (const { column } of sealedColumnsOf(readFooter(buffer))) {
+        const slices = await file.readColumn(column);
+        const newSlices = await newFile.readColumn(column);
+        assert.deepEqual(slices!.map(Buffer.from), newSlices!.map(Buffer.from));
+      }
+    }
+  }
+});
+
+test('damage of a large file costs the columns of the damaged block only, whatever lies beside it', async () => {
+  const buffer = LARGE;
+  const whole = bytesOf(buffer);
+  const { disk, bytes } = await fileOf(buffer);
+  const { envelope } = await SegmentFile.open(disk, PATH);
+  const blocks = listBlocks(envelope);
+  const offsets = blocks.map(({ storedOffset }) => storedOffset);
+  assert.notDeepEqual(
+    offsets,
+    offsets.toSorted((one, other) => one - other),
+  );
+  const columns = sealedColumnsOf(readFooter(buffer));
+  for (let index = 0; index < blocks.length; index += LARGE_BLOCK_STEP) {
+    const { offset, size, storedOffset, storedSize } = blocks[index]!;
+    const turned = Buffer.from(bytes);
+    turned[storedOffset + (storedSize >> 1)]! ^= 1;
+    disk.put(PATH, turned);
+    const { buffer: read, damagedColumns } = await (await SegmentFile.open(disk, PATH)).load();
+    const damaged = columns.filter(({ slices }) =>
+      slices.some(([start, length]) => start < offset + size && offset < start + length),
+    );
+    assert.deepEqual(
+      damagedColumns,
+      damaged.map(({ column }) => column),
+    );
+    assert.ok(bytesOf(read).subarray(0, offset).equals(whole.subarray(0, offset)));
+    assert.ok(
+      bytesOf(read)
+        .subarray(offset + size)
+        .equals(whole.subarray(offset + size)),
+    );
   }
 });
 
@@ -256,7 +311,7 @@ test('a file of another version is refused by name, one that only looks so is da
   const { disk, bytes } = await fileOf(sealedOf(FEW));
   const { parts } = packSegment(packImage(sealedOf(FEW)), ORIGIN);
   const head = Buffer.from(parts[0]!);
-  head.writeUInt32LE(3, 4);
+  head.writeUInt32LE(4, 4);
   const copy = Buffer.from(bytes);
   head.copy(copy, 0);
   disk.put(PATH, copy);
@@ -268,7 +323,7 @@ test('a file of another version is refused by name, one that only looks so is da
     assert.ok(error instanceof SegmentVersionError);
     assert.match(
       error.message,
-      /one\.segment is a segment file of version 3; .* reads versions 1 to 2/,
+      /one\.segment is a segment file of version 4; .* reads versions 1 to 3/,
     );
     return true;
   });
@@ -294,14 +349,16 @@ test('an envelope keeps its values, also those beyond 32 bits', () => {
   const blocks = [
     { offset: 16, size: 900, storedSize: 7, crc: 0 },
     { offset: 2 ** 31, size: 1, storedSize: 1, crc: 0xffffffff },
+    { offset: 2 ** 31 + 8, size: 90, storedSize: 30, crc: 5 },
   ];
-  const bytes = encodeSegmentEnvelope({ ...envelope, blocks });
+  const bytes = encodeSegmentEnvelope({ ...envelope, blocks, ranks: Uint32Array.of(1, 2, 0) });
   const decoded = decodeSegmentEnvelope(bytes);
-  // Blocks lie end to end behind head and envelope.
+  // Blocks lie end to end behind head and envelope: the last one first here.
   const storedOffset = 16 + bytes.length;
   assert.deepEqual(listBlocks(decoded), [
-    { ...blocks[0], storedOffset },
-    { ...blocks[1], storedOffset: storedOffset + 7 },
+    { ...blocks[0], storedOffset: storedOffset + 30 },
+    { ...blocks[1], storedOffset: storedOffset + 37 },
+    { ...blocks[2], storedOffset },
   ]);
   assert.deepEqual({ ...decoded, blocks: [] }, { ...envelope, blocks: [], areBlocksWhole: false });
 });
