@@ -68,27 +68,30 @@ function withEqualDepth(
 ): RelationSql {
   const { parts, plans } = context;
   const computed = new ComputedColumns(relation, parts, plans);
-  const keys = new SqlColumns(parts);
+  const ordinals = new SqlColumns(parts);
   const captured = askedOf(relation, found).map((one): CapturedSubquery => {
     const captures = inBranch(one, parts, () =>
       one.subquery.captures.map(
         ({ column, expression }) => [column.id, computed.addValues(expression)] as const,
       ),
     );
-    const text = `toNullable(toString(tuple(${captures.map(([, name]) => name).join(', ')})))`;
-    return { ...one, captures, key: captures.length === 0 ? undefined : keys.add(text) };
+    return {
+      ...one,
+      captures,
+      ordinal: captures.length === 0 ? undefined : ordinals.add(ordinalOf(captures)),
+    };
   });
   let shared: string | undefined;
   const rows = () => {
-    shared ??= parts.shared(keys.beside(computed.beside(relation.sql)));
+    shared ??= parts.shared(ordinals.beside(computed.beside(relation.sql)));
     return shared;
   };
   const joins: string[] = [];
   const answers = captured.map((one): SubqueryAnswer => {
     const { sql, join = '' } = inBranch(one, parts, () =>
-      one.key === undefined
+      one.ordinal === undefined
         ? constantAnswer(one, rows, relation, context)
-        : correlatedAnswer({ ...one, key: one.key }, rows(), context),
+        : correlatedAnswer({ ...one, ordinal: one.ordinal }, rows(), context),
     );
     joins.push(join);
     return { subquery: one.subquery, meaning: meaningOf(one.subquery), sql };
@@ -125,9 +128,15 @@ function inBranch<Part>(
 type CapturedSubquery = Found & {
   /** The columns that hold the captures, by the ids of these. */
   readonly captures: readonly (readonly [ColumnId, string])[];
-  /** The column that tells captures apart; absent without any. */
-  readonly key: string | undefined;
+  /** The column that numbers combinations of captures; absent without any. */
+  readonly ordinal: string | undefined;
 };
+
+/** The same for rows whose captures have the same text. */
+function ordinalOf(captures: CapturedSubquery['captures']): string {
+  const text = `toString(tuple(${captures.map(([, name]) => name).join(', ')}))`;
+  return `toNullable(toInt64(dense_rank() OVER (ORDER BY ${text})))`;
+}
 
 type JoinedAnswer = { readonly sql: string; readonly join?: string };
 
@@ -149,30 +158,25 @@ function constantAnswer(
 
 /**
  * After Neumann and Kemper, "Unnesting Arbitrary Queries" (BTW 2015): the plan of the subquery is one for all rows outside
- * at once. It is run for each combination of captures, which are told apart by their text; an answer is joined by it.
+ * at once. It is run for each combination of captures; an answer is joined by its ordinal.
  */
 function correlatedAnswer(
-  { subquery, captures, key }: CapturedSubquery & { readonly key: string },
+  { subquery, captures, ordinal }: CapturedSubquery & { readonly ordinal: string },
   rows: string,
   { parts, plans }: RenderContext,
 ): JoinedAnswer {
-  const [ordinal, text] = [parts.variable(), parts.variable()];
   const own = captures.map(([id, name]) => ({ id, name, sql: parts.variable() }));
-  const items = [`${key} AS ${text}`, ...own.map(({ name, sql }) => `any(${name}) AS ${sql}`)];
-  const distinct = `SELECT ${items.join(', ')} FROM ${rows} GROUP BY ${key}`;
-  const number = `toNullable(toInt64(row_number() OVER (ORDER BY ${text})))`;
-  const outer = parts.shared(`SELECT *, ${number} AS ${ordinal} FROM (${distinct})`);
-  const isWanted = () => `(SELECT count() > 0 FROM ${outer})`;
+  const items = [ordinal, ...own.map(({ name, sql }) => `any(${name}) AS ${sql}`)];
+  const outer = parts.shared(`SELECT ${items.join(', ')} FROM ${rows} GROUP BY ${ordinal}`);
+  const isWanted = () => `(SELECT count() > 0 FROM ${rows})`;
   const inner = parts.guarded(isWanted, () => {
     const names = new Map(own.map(({ id, sql }) => [id, sql]));
     return plans.within({ name: outer, ordinal, captures: names }).of(subquery.plan);
   });
   const { sql, answer, ordinalOfAnswer } = answersByOrdinal(subquery, inner, parts);
-  const known = `SELECT ${text} AS ${text}k, ${ordinal} AS ${ordinal}k FROM ${outer}`;
-  const byOrdinal = `SELECT * FROM (${known}) AS k LEFT JOIN (${sql}) AS a ON ${ordinal}k = ${ordinalOfAnswer}`;
   return {
     sql: answer,
-    join: ` LEFT JOIN (${byOrdinal}) AS ${parts.variable()} ON ${key} = ${text}k`,
+    join: ` LEFT JOIN (${sql}) AS ${parts.variable()} ON ${ordinal} = ${ordinalOfAnswer}`,
   };
 }
 
