@@ -401,14 +401,18 @@ export class PlanSql implements Plans {
     const order = keys.flatMap(({ value, type, isArrival, descending, nullsFirst }) => {
       const parts = isArrival ? [value] : sortKeysOf(value, type);
       return parts.map((part) => {
+        if (part === value && COLUMN.test(value)) return { sql: value, descending, nullsFirst };
         const sql = this.#parts.variable();
         items.push(`${part} AS ${sql}`);
         return { sql, descending, nullsFirst };
       });
     });
-    if (items.length === 0) return below;
-    const sql = `SELECT *, ${items.join(', ')} FROM (${below.sql})`;
-    return { ...below, sql, order: [...order, ...below.order] };
+    const names = new Set(order.map(({ sql }) => sql));
+    // Rows that are equal by a key need not be sorted by it once more.
+    const rest = below.order.filter(({ sql }) => !names.has(sql));
+    const sql =
+      items.length === 0 ? below.sql : `SELECT *, ${items.join(', ')} FROM (${below.sql})`;
+    return { ...below, sql, order: [...order, ...rest] };
   }
 
   #limit(limit: Of<'limit'>): RelationSql {
@@ -492,6 +496,9 @@ export class PlanSql implements Plans {
     return new ExpressionSql(below, this.#parts, this);
   }
 }
+
+/** The name of a column. */
+const COLUMN = /^[cx]\d+$/;
 
 type SortedColumn = {
   readonly value: string;
