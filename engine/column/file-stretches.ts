@@ -6,6 +6,9 @@ const STRETCH_SIZE_MAX = 256 * 1024;
 /** Bytes between two wanted blocks that are read with both: a call of the system takes longer. */
 const GAP_SIZE_MAX = 4 * 1024;
 
+/** The same for blocks of a whole array, which lie far apart: what is between them is mostly read next, for another array. */
+export const WIDE_GAP_SIZE_MAX = 64 * 1024;
+
 /** Bytes of the stretches that a thread keeps, the latest ones. */
 export const STRETCHES_SIZE_MAX = 1024 * 1024;
 
@@ -35,13 +38,14 @@ export function inFileOrder(table: BlockTable, blocks: Iterable<number>): number
 export function planStretches(
   table: BlockTable,
   blocks: readonly number[],
+  gapSizeMax = GAP_SIZE_MAX,
 ): ReadonlyMap<number, Stretch> {
   const stretchOf = new Map<number, Stretch>();
   for (let first = 0, next = 0; first < blocks.length; first = next) {
     const offset = storedOffsetOf(table, blocks[first]!);
     let end = storedEndOf(table, blocks[first]!);
     for (next = first + 1; next < blocks.length; next++) {
-      if (storedOffsetOf(table, blocks[next]!) - end > GAP_SIZE_MAX) break;
+      if (storedOffsetOf(table, blocks[next]!) - end > gapSizeMax) break;
       const endWithNext = storedEndOf(table, blocks[next]!);
       if (endWithNext - offset > STRETCH_SIZE_MAX) break;
       end = endWithNext;

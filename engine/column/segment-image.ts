@@ -1,7 +1,13 @@
 import { brotliDecompressSync, crc32 } from 'node:zlib';
 import { QueryError } from '../query-error.ts';
 import type { SliceReader } from './extract/slice-bytes.ts';
-import { inFileOrder, planStretches, type Stretch, StretchRing } from './file-stretches.ts';
+import {
+  inFileOrder,
+  planStretches,
+  type Stretch,
+  StretchRing,
+  WIDE_GAP_SIZE_MAX,
+} from './file-stretches.ts';
 import { decodeBrotli } from './kept-decoder.ts';
 import { HEADER_SIZE } from './sealed-layout.ts';
 import type { SealedSegmentHandle } from './segment.ts';
@@ -365,7 +371,7 @@ export class SegmentImage {
     if (missingSize === 0) return true;
     if (!hasRoomFor(backing, missingSize)) return false;
     const order = inFileOrder(backing.blocks, missing);
-    const planned = planStretches(backing.blocks, order);
+    const planned = planStretches(backing.blocks, order, WIDE_GAP_SIZE_MAX);
     for (const block of order) this.#loadShared(block, planned);
     return true;
   }
@@ -405,7 +411,7 @@ export class SegmentImage {
       if (own.isThere[block] === 0) missing.push(block);
     }
     const order = inFileOrder(backing.blocks, missing);
-    const planned = planStretches(backing.blocks, order);
+    const planned = planStretches(backing.blocks, order, WIDE_GAP_SIZE_MAX);
     for (const block of order) this.#loadOwn(block, own, planned);
     return own.buffer;
   }
