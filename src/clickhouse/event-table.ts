@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import type { ClickHouseClient } from '@clickhouse/client';
+import { QueryError } from '../../engine/columns.ts';
 import { ArrivalJournal } from './arrival-journal.ts';
 import { type ClickHouseConnection, openClient, readRows } from './client.ts';
 import {
@@ -9,7 +10,7 @@ import {
   type GatewayPart,
   type MovedTable,
 } from './moved-table.ts';
-import { EVENTS_TABLE, type TableStatement } from './schema.ts';
+import { EVENTS_TABLE, SCHEMA_VERSION, schemaVersionOf, type TableStatement } from './schema.ts';
 import { ARRIVAL_SQL, SHIPPED_COLUMNS } from './shipped-row.ts';
 import type { Stretch } from './stretches.ts';
 
@@ -89,7 +90,10 @@ export class ClickHouseTable implements MovedTable {
     this.journal = new ArrivalJournal(this.#client, () => this.make());
   }
 
-  /** Makes the tables, once. After a rejection they may be there, and the next call tries again. */
+  /**
+   * Makes the tables, once. After a rejection they may be there, and the next call tries again. Rejects with a QueryError
+   * `store_unavailable` where a newer weir has made them.
+   */
   async make(): Promise<void> {
     this.#making ??= this.#makeAll();
     try {
@@ -101,19 +105,27 @@ export class ClickHouseTable implements MovedTable {
   }
 
   async #makeAll(): Promise<void> {
-    for (const { sql, missingColumn } of this.#statements) {
-      const isNeeded = missingColumn === undefined || !(await this.#hasColumn(missingColumn));
-      if (isNeeded) await this.#client.command({ query: sql });
+    const version = await this.#schemaVersion();
+    if (version > SCHEMA_VERSION) {
+      throw new QueryError(
+        'store_unavailable',
+        `the tables in ClickHouse are of version ${version}; this weir knows versions up to ${SCHEMA_VERSION}: start a newer one`,
+      );
+    }
+    for (const { sql, since } of this.#statements) {
+      if (since === undefined || version < since) await this.#client.command({ query: sql });
     }
   }
 
-  async #hasColumn(name: string): Promise<boolean> {
-    const columns = await readRows(this.#client, {
-      query: `SELECT name FROM system.columns
-        WHERE database = currentDatabase() AND table = {table: String} AND name = {name: String}`,
-      query_params: { table: EVENTS_TABLE, name },
+  /** What is not there is made as it is now. Operators make `Distributed` tables, and change them. */
+  async #schemaVersion(): Promise<number> {
+    const [table] = await readRows<Record<'engine' | 'comment', string>>(this.#client, {
+      query: `SELECT engine, comment FROM system.tables
+        WHERE database = currentDatabase() AND name = {table: String}`,
+      query_params: { table: EVENTS_TABLE },
     });
-    return columns.length > 0;
+    if (table === undefined || table.engine === 'Distributed') return SCHEMA_VERSION;
+    return schemaVersionOf(table.comment);
   }
 
   appendArrivals(

@@ -40,6 +40,15 @@ export type EventRow = {
 
 export const EVENTS_TABLE = 'events';
 
+/**
+ * The version of the tables. Those of older versions are changed step by step; newer ones are left alone, for nobody here
+ * knows what they hold. A version is only ever followed by the next one.
+ */
+export const SCHEMA_VERSION = 1;
+
+/** The comment of the table of events states the version; without one it is version 0. */
+const COMMENT_START = 'weir: version ';
+
 /** What `project` is of an event of no project, and of several. No project has this key. */
 export const NO_PROJECT = '';
 
@@ -61,25 +70,38 @@ const RECEIVED = "received DateTime('UTC') CODEC(Delta, ZSTD)";
 /** Rows that were received long before others are not read to find those. */
 const RECEIVED_INDEX = 'received received TYPE minmax GRANULARITY 1';
 
-/** A statement that makes a table, or a part of one that is missing. */
+/** A statement that makes a table where it is missing, or changes tables of an older version. */
 export type TableStatement = {
   readonly sql: string;
-  /** The statement is run only if the table of events has no column of this name. */
-  readonly missingColumn?: string;
+  /** Tables of this version and newer ones are not changed by it. It may be run again: services start at the same time. */
+  readonly since?: number;
 };
 
-/** The statements that make all tables of weir where they are missing, and what those of earlier versions lack. */
+/** The statements that make all tables of weir, in their order. */
 export function tableStatements(options: TableOptions = {}): readonly TableStatement[] {
   const { onCluster } = tableEngineOf(options.cluster);
+  const alter = `ALTER TABLE ${EVENTS_TABLE}${onCluster}`;
   return [
     { sql: eventsTableStatement(options) },
     {
-      sql: `ALTER TABLE ${EVENTS_TABLE}${onCluster} ADD COLUMN IF NOT EXISTS ${RECEIVED}, ADD INDEX IF NOT EXISTS ${RECEIVED_INDEX}`,
-      // A Distributed table, which operators make, has no index, and refuses the statement.
-      missingColumn: 'received',
+      sql: `${alter} ADD COLUMN IF NOT EXISTS ${RECEIVED}, ADD INDEX IF NOT EXISTS ${RECEIVED_INDEX}`,
+      since: 1,
     },
     { sql: arrivalsTableStatement(options) },
+    // Behind all others: what is broken off before is done again.
+    { sql: `${alter} MODIFY COMMENT '${schemaComment(SCHEMA_VERSION)}'`, since: SCHEMA_VERSION },
   ];
+}
+
+/** The comment of a table of events of a version. */
+export function schemaComment(version: number): string {
+  return `${COMMENT_START}${version}`;
+}
+
+/** The version that the comment of a table of events states. */
+export function schemaVersionOf(comment: string): number {
+  const version = Number(comment.startsWith(COMMENT_START) && comment.slice(COMMENT_START.length));
+  return Number.isSafeInteger(version) ? version : 0;
 }
 
 /** The statement that makes the table where it is missing. */
@@ -110,5 +132,6 @@ export function eventsTableStatement({ cluster, retentionDays }: TableOptions = 
 ENGINE = ${engine}
 PARTITION BY toDate(timestamp)
 ORDER BY (source, project, timestamp, gateway, sequence, event)${ttl}
-SETTINGS ${settings.join(', ')}`;
+SETTINGS ${settings.join(', ')}
+COMMENT '${schemaComment(SCHEMA_VERSION)}'`;
 }

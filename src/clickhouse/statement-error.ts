@@ -77,6 +77,7 @@ function unavailable(cause: unknown): QueryError {
  * of ClickHouse that no statement of ours should meet come back as they are.
  */
 export function toQueryError(error: unknown, failures: readonly Failure[]): unknown {
+  if (error instanceof QueryError) return error;
   // The client throws others for all that happens between it and the server.
   if (!(error instanceof ClickHouseError)) return unavailable(error);
   // The client leaves out what ClickHouse begins its messages with.

@@ -91,6 +91,7 @@ suite('rows in ClickHouse', { skip: missingChdb() }, () => {
     makeDatabase(chdb);
     chdb.run('ALTER TABLE events DROP INDEX received');
     chdb.run('ALTER TABLE events DROP COLUMN received');
+    chdb.run("ALTER TABLE events MODIFY COMMENT ''");
     chdb.run('DROP TABLE arrivals');
     chdb.run("INSERT INTO events (id, gateway, timestamp) VALUES ('old', 'a', now())");
     const made = new ClickHouseTable({ ...connectionTo(door.url), statements: tableStatements() });
@@ -106,7 +107,35 @@ suite('rows in ClickHouse', { skip: missingChdb() }, () => {
       ['y', 1_728_000_005],
     ]);
     assert.deepEqual(chdb.rows('SELECT count() FROM arrivals'), [[0]]);
+    assert.deepEqual(versions(), [['weir: version 1']]);
   });
+
+  test('tables of a newer version are left alone, and say so', async () => {
+    makeDatabase(chdb);
+    chdb.run("ALTER TABLE events MODIFY COMMENT 'weir: version 2'");
+    const options = { ...connectionTo(door.url), statements: tableStatements() };
+    const [day] = (await batchWith([{ id: 'x', timestampUs: DAY_US }])).days();
+    for (const statements of [options.statements, []]) {
+      const table = new ClickHouseTable({ ...options, statements });
+      await assert.rejects(table.insert(day!.rows, 'x', new AbortController().signal), {
+        code: 'store_unavailable',
+        message:
+          'the tables in ClickHouse are of version 2; this weir knows versions up to 1: start a newer one',
+      });
+      await table.close();
+    }
+    assert.deepEqual(chdb.rows('SELECT count() FROM events'), [[0]]);
+    assert.deepEqual(versions(), [['weir: version 2']]);
+    // Another process changes the tables, and this one has only to be asked again.
+    const table = new ClickHouseTable(options);
+    await assert.rejects(table.make());
+    chdb.run("ALTER TABLE events MODIFY COMMENT 'weir: version 1'");
+    await table.make();
+    await table.close();
+  });
+
+  const versions = () =>
+    chdb.rows("SELECT comment FROM system.tables WHERE database = 'weir' AND name = 'events'");
 
   test('come back as they were: columns, NULLs, odd characters, the JSON of the rest', async () => {
     makeDatabase(chdb);
