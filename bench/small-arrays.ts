@@ -6,7 +6,7 @@
  * Both ways fill as many arrays of doubles with the same numbers, in turns, and must come to the same sums.
  */
 import { assert } from '../engine/assert.ts';
-import { carvedFloat64 } from '../engine/column/carved-arrays.ts';
+import { carvedFloat64 } from '../engine/column/arrays.ts';
 import { environmentLine, figuresOf, hashOf } from './measure.ts';
 
 /** Arrays that are made in one turn: their making, not the clock, is what is timed. */

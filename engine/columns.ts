@@ -78,7 +78,7 @@ export {
 
 // Values that are kept, up to a size.
 
-export { SizedCache } from './column/sized-cache.ts';
+export { SizedCache } from './column/caches.ts';
 
 // Bytes of texts.
 
@@ -142,6 +142,7 @@ export { forgetReaders, readSegment } from './column/segment-reader.ts';
 
 // Sealed segments as arrays: their parts, repair, and packing for a file.
 
+export { newSegmentBuffer } from './column/arrays.ts';
 export { countThrough, type PartRows } from './column/divide-rows.ts';
 export { repairSegment } from './column/merge-segments.ts';
 export type { PackedBlock, PackedImage } from './column/packed-image.ts';
@@ -153,7 +154,6 @@ export {
   type SealedFooter,
   sealedColumnsOf,
 } from './column/sealed-layout.ts';
-export { newSegmentBuffer } from './column/segment-buffer.ts';
 export { type Slice, SliceSource } from './column/slice.ts';
 
 // The memory of sealed segments: which of their blocks are in it, and what threads count together.

@@ -1,4 +1,4 @@
-import { ObjectCache } from '../column/object-cache.ts';
+import { ObjectCache } from '../column/caches.ts';
 import { INT64 } from '../column/type.ts';
 import type { SqlValue } from '../column/value.ts';
 import { type Dictionary, type Vector, valueAt } from '../column/vector.ts';

@@ -1,4 +1,4 @@
-import { carvedFloat64, carvedUint8 } from '../column/carved-arrays.ts';
+import { carvedFloat64, carvedUint8, grownFloat64, NO_FLOAT64 } from '../column/arrays.ts';
 import { NumberLists } from '../column/number-vectors.ts';
 import { arrayOf, INT64, type SqlType } from '../column/type.ts';
 import { isInterval, type SqlValue } from '../column/value.ts';
@@ -9,7 +9,6 @@ import { EXACT_QUANTILE_VALUES_MAX, QUANTILES_MAX } from '../limits.ts';
 import { QueryError } from '../query-error.ts';
 import type { AggregateFunction, AggregateState } from './aggregate-function.ts';
 import type { ChunkRuns } from './chunk-runs.ts';
-import { grownFloat64, NO_FLOAT64 } from './growth.ts';
 import { NumberCounts, type NumberCountsPartial } from './number-counts.ts';
 import { codeValue, NumberReader } from './number-reader.ts';
 import {

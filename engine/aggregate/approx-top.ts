@@ -1,3 +1,4 @@
+import { NO_INT32 } from '../column/arrays.ts';
 import { arrayOf, INT64, type SqlType } from '../column/type.ts';
 import type { SqlValue } from '../column/value.ts';
 import { type Vector, valueAt } from '../column/vector.ts';
@@ -6,7 +7,6 @@ import { QueryError } from '../query-error.ts';
 import { type AggregateFunction, type AggregateState, NO_MODIFIERS } from './aggregate-function.ts';
 import { COUNT } from './count.ts';
 import type { DistinctValues } from './distinct-values.ts';
-import { NO_INT32 } from './growth.ts';
 import { KeyColumn } from './key-column.ts';
 import { PairIndex } from './pair-index.ts';
 import { SUM } from './sum.ts';

@@ -1,10 +1,10 @@
+import { grownInt32, grownUint8, NO_INT32, NO_UINT8 } from '../column/arrays.ts';
 import { INT64 } from '../column/type.ts';
 import type { SqlValue } from '../column/value.ts';
 import { type Vector, valueAt } from '../column/vector.ts';
 import { canonicalInteger } from '../function/number/int64.ts';
 import type { FunctionDoc } from '../function/scalar-function.ts';
 import type { AggregateFunction, AggregateState } from './aggregate-function.ts';
-import { grownInt32, grownUint8, NO_INT32, NO_UINT8 } from './growth.ts';
 
 /** BIT_AND(x): of INT64, in two's complement. NULLs are left out; NULL when there is nothing else. */
 export const BIT_AND: AggregateFunction = bitwise(

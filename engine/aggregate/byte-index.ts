@@ -1,4 +1,5 @@
 import { getEnvironmentData, setEnvironmentData } from 'node:worker_threads';
+import { FIRST_BYTES, grownUint8, grownUint32, NO_UINT8 } from '../column/arrays.ts';
 import type { ByteRange } from '../column/skeleton.ts';
 import {
   type HashKey,
@@ -9,7 +10,6 @@ import {
 } from '../column/string-table.ts';
 import { INLINE_PARTIALS_BYTES_MAX } from '../limits.ts';
 import { QueryError } from '../query-error.ts';
-import { FIRST_BYTES, grownUint8, grownUint32, NO_UINT8 } from './growth.ts';
 
 /** Bytes of the distinct texts of one column, less than 4 GiB: offsets of 32 bits say where each begins and ends. */
 const INDEXED_BYTES_MAX = 2 ** 32 - 1;

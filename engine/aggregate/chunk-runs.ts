@@ -1,5 +1,5 @@
-import { carvedFloat64, carvedInt32 } from '../column/carved-arrays.ts';
-import type { IntegerCoding, PackedNumbers } from '../column/packed-numbers.ts';
+import { carvedFloat64, carvedInt32 } from '../column/arrays.ts';
+import type { IntegerCoding, PackedNumbers } from '../column/number-vectors.ts';
 import type { UnsignedArray } from '../column/slice.ts';
 import type { Vector } from '../column/vector.ts';
 import { type CodeEntries, countFewCodes } from './few-codes.ts';

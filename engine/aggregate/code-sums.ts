@@ -1,8 +1,7 @@
-import { carvedFloat64 } from '../column/carved-arrays.ts';
-import type { PackedNumbers } from '../column/packed-numbers.ts';
+import { carvedFloat64, grownFloat64, NO_FLOAT64 } from '../column/arrays.ts';
+import type { PackedNumbers } from '../column/number-vectors.ts';
 import type { UnsignedArray } from '../column/slice.ts';
 import type { Vector } from '../column/vector.ts';
-import { grownFloat64, NO_FLOAT64 } from './growth.ts';
 
 /** What the integers of the rows of each group come to, exact, and how many they are. */
 export type CodeSums = { readonly sums: Float64Array; readonly counts: Float64Array };

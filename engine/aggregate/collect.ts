@@ -1,3 +1,4 @@
+import { grownInt32, NO_INT32 } from '../column/arrays.ts';
 import { arrayOf, BYTES, INT64, type SqlType, STRING } from '../column/type.ts';
 import type { SqlValue } from '../column/value.ts';
 import { detachedValue, type Vector, valueAt } from '../column/vector.ts';
@@ -6,7 +7,6 @@ import { elementsOf } from '../function/dynamic.ts';
 import { QueryError } from '../query-error.ts';
 import type { AggregateFunction, AggregateState, CallModifiers } from './aggregate-function.ts';
 import { fromPortable, type PortableValue, toPortable } from './distinct-values.ts';
-import { grownInt32, NO_INT32 } from './growth.ts';
 
 /** Bytes of the values and keys of collected rows: an answer could not return more, nor a heap hold it. */
 const COLLECTED_BYTES_MAX = 256 * 1024 * 1024;

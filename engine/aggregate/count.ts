@@ -1,11 +1,10 @@
-import { carvedFloat64 } from '../column/carved-arrays.ts';
+import { carvedFloat64, grownFloat64, grownInt32, NO_FLOAT64, NO_INT32 } from '../column/arrays.ts';
 import type { CodedTruths } from '../column/number-vectors.ts';
 import { BOOL, INT64 } from '../column/type.ts';
 import type { SqlValue } from '../column/value.ts';
 import { numberVector, TRUE, UNKNOWN, type Vector, valueAt } from '../column/vector.ts';
 import type { AggregateFunction, AggregateState } from './aggregate-function.ts';
 import { type ChunkRuns, comesInRuns, hasNoNull, type RunTally, runEnd } from './chunk-runs.ts';
-import { grownFloat64, grownInt32, NO_FLOAT64, NO_INT32 } from './growth.ts';
 
 /** COUNT(*) and COUNT(x): rows, and rows where x is not NULL. */
 export const COUNT: AggregateFunction = {

@@ -1,10 +1,10 @@
+import { NO_INT32 } from '../column/arrays.ts';
 import { type Chunk, VectorChunk, type VectorFunction } from '../column/chunk.ts';
 import type { SqlValue } from '../column/value.ts';
 import { type Vector, valueAt } from '../column/vector.ts';
 import { QueryError, type QueryErrorCode } from '../query-error.ts';
 import type { AggregateState } from './aggregate-function.ts';
 import type { ChunkRuns } from './chunk-runs.ts';
-import { NO_INT32 } from './growth.ts';
 
 /** What is deferred answers: NULL, a list of the value, or of NULL and the code and message of an error. */
 export type DeferredAnswer = null | readonly [SqlValue] | DeferredFailure;

@@ -1,13 +1,13 @@
 import { assert, must } from '../assert.ts';
+import { grownUint8, NO_UINT8 } from '../column/arrays.ts';
 import { JsonNested, nestedText } from '../column/json-nested.ts';
-import { UUID_BYTES, UUID_LENGTH, unpackUuid } from '../column/packed-numbers.ts';
+import { UUID_BYTES, UUID_LENGTH, unpackUuid } from '../column/number-vectors.ts';
 import type { ByteRange } from '../column/skeleton.ts';
 import { type HashKey, keyedHash } from '../column/string-table.ts';
 import { type Interval, isInterval, isNested, type SqlValue } from '../column/value.ts';
 import { decodeWtf8, encodeWtf8 } from '../column/wtf8.ts';
 import { dynamicKey } from '../function/dynamic.ts';
 import { type PagedTexts, rangeOfText } from './byte-index.ts';
-import { grownUint8, NO_UINT8 } from './growth.ts';
 
 /**
  * The distinct values of one column, fit for `postMessage`. `refs[i]` says where value `i` is: its place

@@ -1,5 +1,5 @@
+import { NO_FLOAT64 } from '../column/arrays.ts';
 import { QueryError } from '../query-error.ts';
-import { NO_FLOAT64 } from './growth.ts';
 import { DOUBLE, WORDS } from './number-index.ts';
 
 /** Doubles that the exact sums of one SUM or AVG may take: 256 MB. Ordinary data takes 4 to 6 a group. */

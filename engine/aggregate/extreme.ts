@@ -1,4 +1,11 @@
-import { carvedFloat64, carvedUint8 } from '../column/carved-arrays.ts';
+import {
+  carvedFloat64,
+  carvedUint8,
+  grownFloat64,
+  grownUint8,
+  NO_FLOAT64,
+  NO_UINT8,
+} from '../column/arrays.ts';
 import { BOOL } from '../column/type.ts';
 import { type Interval, isInterval, type SqlValue } from '../column/value.ts';
 import {
@@ -20,7 +27,6 @@ import type { AggregateFunction, AggregateState } from './aggregate-function.ts'
 import { type ChunkRuns, comesInRuns, runEnd } from './chunk-runs.ts';
 import { fromPortable, type PortableValue, toPortable } from './distinct-values.ts';
 import type { GroupedNumbers } from './exact-sums.ts';
-import { grownFloat64, grownUint8, NO_FLOAT64, NO_UINT8 } from './growth.ts';
 import { codeValue, NumberReader } from './number-reader.ts';
 
 /** MIN(x): NaN if any value is, NULL if none is there. */

@@ -1,6 +1,6 @@
 import { assert } from '../assert.ts';
-import { carvedInt32 } from '../column/carved-arrays.ts';
-import type { PackedNumbers } from '../column/packed-numbers.ts';
+import { carvedInt32, NO_INT32 } from '../column/arrays.ts';
+import type { PackedNumbers } from '../column/number-vectors.ts';
 import type { UnsignedArray } from '../column/slice.ts';
 import type { SqlType } from '../column/type.ts';
 import type { SqlValue } from '../column/value.ts';
@@ -9,7 +9,6 @@ import { GROUPS_MAX } from '../limits.ts';
 import { QueryError } from '../query-error.ts';
 import { ChunkRuns, type KnownTests } from './chunk-runs.ts';
 import type { DistinctValues } from './distinct-values.ts';
-import { NO_INT32 } from './growth.ts';
 import { KeyColumn } from './key-column.ts';
 import { PairIndex } from './pair-index.ts';
 

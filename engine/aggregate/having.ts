@@ -1,9 +1,9 @@
+import { grownInt32, NO_INT32 } from '../column/arrays.ts';
 import { isInterval, isNested, type SqlValue } from '../column/value.ts';
 import { takeVector, type Vector, valueAt } from '../column/vector.ts';
 import { compareValues } from '../function/comparison.ts';
 import { type Kind, kindOf, ORDERED_KINDS } from '../function/dynamic.ts';
 import type { AggregateState, Extreme } from './aggregate-function.ts';
-import { grownInt32, NO_INT32 } from './growth.ts';
 
 /**
  * An aggregate with HAVING MAX or HAVING MIN: of each group only the rows where the last vector is at

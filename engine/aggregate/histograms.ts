@@ -1,6 +1,5 @@
-import { carvedInt32, carvedUint32 } from '../column/carved-arrays.ts';
+import { carvedInt32, carvedUint32, grownInt32, NO_INT32, NO_UINT32 } from '../column/arrays.ts';
 import type { GroupedNumbers } from './exact-sums.ts';
-import { grownInt32, NO_INT32, NO_UINT32 } from './growth.ts';
 import {
   type CountedIntegers,
   countedIntegers,

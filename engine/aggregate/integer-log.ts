@@ -1,6 +1,14 @@
-import { carvedFloat64, carvedInt32, carvedUint16, carvedUint32 } from '../column/carved-arrays.ts';
-import { IntegerCoding } from '../column/packed-numbers.ts';
-import { FIRST_BYTES, grownInt32, NO_INT32, NO_UINT32 } from './growth.ts';
+import {
+  carvedFloat64,
+  carvedInt32,
+  carvedUint16,
+  carvedUint32,
+  FIRST_BYTES,
+  grownInt32,
+  NO_INT32,
+  NO_UINT32,
+} from '../column/arrays.ts';
+import { IntegerCoding } from '../column/number-vectors.ts';
 
 /** Entries of the first arrays, which are made in little time, and of the next at least. */
 const CAPACITY_FIRST = FIRST_BYTES / Uint32Array.BYTES_PER_ELEMENT;

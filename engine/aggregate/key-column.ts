@@ -1,8 +1,20 @@
 import { assert, must } from '../assert.ts';
-import { carvedFloat64, carvedInt32, carvedUint8 } from '../column/carved-arrays.ts';
-import type { RunNumbers } from '../column/number-vectors.ts';
-import { ObjectCache } from '../column/object-cache.ts';
-import { type PackedNumbers, packUuid, UUID_BYTES } from '../column/packed-numbers.ts';
+import {
+  carvedFloat64,
+  carvedInt32,
+  carvedUint8,
+  grownFloat64,
+  grownInt32,
+  NO_FLOAT64,
+  NO_INT32,
+} from '../column/arrays.ts';
+import { ObjectCache } from '../column/caches.ts';
+import {
+  type PackedNumbers,
+  packUuid,
+  type RunNumbers,
+  UUID_BYTES,
+} from '../column/number-vectors.ts';
 import type { SqlType } from '../column/type.ts';
 import { type Interval, isInterval, type Nested, type SqlValue } from '../column/value.ts';
 import {
@@ -38,7 +50,6 @@ import {
   toPortable,
   UUID_FORM,
 } from './distinct-values.ts';
-import { grownFloat64, grownInt32, NO_FLOAT64, NO_INT32 } from './growth.ts';
 import { canonicalNumber, canonicalValue, NumberIndex, WIDE_NUMBER_MIN } from './number-index.ts';
 import { KeyStrings, SplitKeys } from './split-keys.ts';
 import { UuidIndex } from './uuid-index.ts';

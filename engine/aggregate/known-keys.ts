@@ -1,6 +1,6 @@
 import { must } from '../assert.ts';
-import { ObjectCache } from '../column/object-cache.ts';
-import { UUID_BYTES } from '../column/packed-numbers.ts';
+import { ObjectCache } from '../column/caches.ts';
+import { UUID_BYTES } from '../column/number-vectors.ts';
 import type { ByteRange } from '../column/skeleton.ts';
 import type { Dictionary, DictionaryVector, NumberVector, Vector } from '../column/vector.ts';
 import { ByteIndex, rangeOfText } from './byte-index.ts';

@@ -1,3 +1,4 @@
+import { grownFloat64, grownUint8, NO_FLOAT64, NO_UINT8 } from '../column/arrays.ts';
 import { FLOAT64 } from '../column/type.ts';
 import type { SqlValue } from '../column/value.ts';
 import { type Vector, valueAt } from '../column/vector.ts';
@@ -12,7 +13,6 @@ import {
   exactProduct,
   exactSum,
 } from './exact-sums.ts';
-import { grownFloat64, grownUint8, NO_FLOAT64, NO_UINT8 } from './growth.ts';
 import { DOUBLE, WORDS } from './number-index.ts';
 import { INTEGER_MAX } from './sum.ts';
 

@@ -1,7 +1,7 @@
+import { grownFloat64, grownInt32, NO_FLOAT64, NO_INT32 } from '../column/arrays.ts';
 import { EXACT_QUANTILE_VALUES_MAX } from '../limits.ts';
 import { comesInRuns, type RunTally } from './chunk-runs.ts';
 import type { GroupedNumbers } from './exact-sums.ts';
-import { grownFloat64, grownInt32, NO_FLOAT64, NO_INT32 } from './growth.ts';
 import { Histograms, type HistogramsPartial } from './histograms.ts';
 import { HISTOGRAM_VALUES_MAX } from './integer-log.ts';
 import { hashDouble, mixBits, orderNumbers } from './number-index.ts';

@@ -1,9 +1,8 @@
 import { assert } from '../assert.ts';
-import { carvedFloat64, carvedInt32 } from '../column/carved-arrays.ts';
+import { carvedFloat64, carvedInt32, FIRST_BYTES } from '../column/arrays.ts';
 import type { SqlType } from '../column/type.ts';
 import type { SqlValue } from '../column/value.ts';
 import { compareNumbers } from '../function/comparison.ts';
-import { FIRST_BYTES } from './growth.ts';
 
 const ABSENT = -1;
 const SLOTS_MIN = 64;

@@ -1,5 +1,5 @@
-import { carvedFloat64, carvedUint8 } from '../column/carved-arrays.ts';
-import { ObjectCache } from '../column/object-cache.ts';
+import { carvedFloat64, carvedUint8, NO_FLOAT64, NO_UINT8 } from '../column/arrays.ts';
+import { ObjectCache } from '../column/caches.ts';
 import type { SqlValue } from '../column/value.ts';
 import {
   type Dictionary,
@@ -8,7 +8,6 @@ import {
   numberVector,
   type Vector,
 } from '../column/vector.ts';
-import { NO_FLOAT64, NO_UINT8 } from './growth.ts';
 
 /** Values of one dictionary by code, each read once, when first needed. */
 type CodeValues = {

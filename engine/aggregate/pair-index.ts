@@ -1,4 +1,4 @@
-import { grownInt32, NO_INT32 } from './growth.ts';
+import { grownInt32, NO_INT32 } from '../column/arrays.ts';
 import { mixBits } from './number-index.ts';
 
 const ABSENT = -1;

@@ -1,4 +1,4 @@
-import { lengthened } from '../column/carved-arrays.ts';
+import { lengthened } from '../column/arrays.ts';
 import { orderedBits, sortDoubles, wordsOf } from './sort-numbers.ts';
 
 /**

@@ -1,8 +1,8 @@
+import { grownUint8, NO_UINT8 } from '../column/arrays.ts';
 import { damagedSpill, type SpillFile } from '../column/spill-file.ts';
 import { quickHashOfBytes, randomHashKey } from '../column/string-table.ts';
 import { ByteIndex, type PagedTexts } from './byte-index.ts';
 import { type DistinctValues, KeyBytes } from './distinct-values.ts';
-import { grownUint8, NO_UINT8 } from './growth.ts';
 import { PairSet } from './pair-index.ts';
 
 /**

@@ -1,12 +1,12 @@
 import { must } from '../assert.ts';
+import { grownFloat64, grownInt32, NO_FLOAT64, NO_INT32 } from '../column/arrays.ts';
+import { ObjectCache } from '../column/caches.ts';
 import type { JsonWriter } from '../column/json-buffer.ts';
-import { ObjectCache } from '../column/object-cache.ts';
 import type { ByteRange } from '../column/skeleton.ts';
 import { NOT_COUNTED } from '../column/split-shape.ts';
 import type { SqlValue } from '../column/value.ts';
 import type { Dictionary, DictionaryVector } from '../column/vector.ts';
 import { bytesOfText, distinctValue, type PlacedValues } from './distinct-values.ts';
-import { grownFloat64, grownInt32, NO_FLOAT64, NO_INT32 } from './growth.ts';
 import { NumberIndex } from './number-index.ts';
 import { KeyForms, NO_KEY, TextPatterns } from './text-patterns.ts';
 

@@ -1,4 +1,11 @@
-import { carvedFloat64, carvedUint8 } from '../column/carved-arrays.ts';
+import {
+  carvedFloat64,
+  carvedUint8,
+  grownFloat64,
+  grownUint8,
+  NO_FLOAT64,
+  NO_UINT8,
+} from '../column/arrays.ts';
 import { FLOAT64, INT64, NUMBER, type SqlType } from '../column/type.ts';
 import type { SqlValue } from '../column/value.ts';
 import { numberVector, type Vector, valueAt } from '../column/vector.ts';
@@ -16,7 +23,6 @@ import {
   type GroupedNumbers,
   wholeOf,
 } from './exact-sums.ts';
-import { grownFloat64, grownUint8, NO_FLOAT64, NO_UINT8 } from './growth.ts';
 import { NumberReader } from './number-reader.ts';
 
 /**

@@ -1,6 +1,6 @@
-import { UUID_BYTES } from '../column/packed-numbers.ts';
+import { FIRST_BYTES, grownInt32, NO_INT32 } from '../column/arrays.ts';
+import { UUID_BYTES } from '../column/number-vectors.ts';
 import { keyedHash, PROBES_MAX, randomHashKey } from '../column/string-table.ts';
-import { FIRST_BYTES, grownInt32, NO_INT32 } from './growth.ts';
 import { mixBits } from './number-index.ts';
 
 const UUID_WORDS = UUID_BYTES / Int32Array.BYTES_PER_ELEMENT;

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { lengthened } from './carved-arrays.ts';
+import { lengthened } from './arrays.ts';
 
 /** Room for as many entries before the table first grows. */
 const ENTRIES_MIN = 256;

@@ -1,4 +1,4 @@
-import { carvedInt32 } from './carved-arrays.ts';
+import { carvedInt32 } from './arrays.ts';
 import { consecutivePositions } from './chunk.ts';
 import type { NumberValues } from './number-values.ts';
 import type { UnsignedArray } from './slice.ts';

@@ -1,4 +1,4 @@
-import { carvedInt32 } from './carved-arrays.ts';
+import { carvedInt32 } from './arrays.ts';
 import { takeVector, type Vector } from './vector.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { assert } from '../assert.ts';
-import { carvedInt32 } from './carved-arrays.ts';
+import { carvedInt32 } from './arrays.ts';
 import { consecutivePositions } from './chunk.ts';
 import type { LeafFooter } from './sealed-layout.ts';
 import type { RowSpan } from './segment.ts';

@@ -1,7 +1,7 @@
 import { must } from '../assert.ts';
 import { CHUNK_ROWS_MAX } from '../limits.ts';
 import { type FieldKind, FieldTree, type FoundField } from './field-tree.ts';
-import { countOfRanges, type RowRanges, rangesOfRows } from './row-ranges.ts';
+import { countOfRanges, type RowRanges, rangesOfRows } from './positions.ts';
 import type { RowRun, Segment } from './segment.ts';
 import { isNested, type SqlValue } from './value.ts';
 import { type Vector, valueAt } from './vector.ts';

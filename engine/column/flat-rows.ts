@@ -3,7 +3,7 @@ import type { JsonBuffer } from './json-buffer.ts';
 import { type JsonTemplate, writeJsonText, writeSlot } from './json-template.ts';
 import { RESIDUAL_COLUMN } from './leaf-plan.ts';
 import type { NumbersFooter, NumberValues } from './number-values.ts';
-import { UUID_BYTES, UUID_LENGTH, unpackHex, unpackUuid } from './packed-numbers.ts';
+import { UUID_BYTES, UUID_LENGTH, unpackHex, unpackUuid } from './number-vectors.ts';
 import { bitCount, firstAtLeast, type PositionsFooter } from './positions.ts';
 import type { LeafFooter } from './sealed-layout.ts';
 import type { LeafColumns } from './sealed-slot-store.ts';

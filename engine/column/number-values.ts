@@ -1,8 +1,6 @@
-import { carvedFloat64, carvedInt32, carvedUint8, carvedUint16 } from './carved-arrays.ts';
-import { AscendingNumbers } from './number-vectors.ts';
-import { IntegerCoding, PackedNumbers } from './packed-numbers.ts';
-import { partitionPoint } from './positions.ts';
-import { countOfRanges, type RowRanges } from './row-ranges.ts';
+import { carvedFloat64, carvedInt32, carvedUint8, carvedUint16 } from './arrays.ts';
+import { AscendingNumbers, IntegerCoding, PackedNumbers } from './number-vectors.ts';
+import { countOfRanges, partitionPoint, type RowRanges } from './positions.ts';
 import {
   type Slice,
   type SliceSink,

@@ -1,9 +1,8 @@
+import { keepRecent } from './caches.ts';
 import type { SkeletonCounts } from './field-tree.ts';
 import type { JsonWriter } from './json-buffer.ts';
-import { partitionPoint } from './positions.ts';
-import type { RowRanges } from './row-ranges.ts';
+import { partitionPoint, type RowRanges } from './positions.ts';
 import type { OpenSegmentArrays, OpenSegmentHandle, RowRun, RowScope, Segment } from './segment.ts';
-import { keepRecent } from './sized-cache.ts';
 import { type ByteRange, Skeletons, type SlotStore } from './skeleton.ts';
 import { GrowingRoot } from './skeleton-step.ts';
 import { PlainStrings } from './string-values.ts';

@@ -1,8 +1,8 @@
 import { assert } from '../assert.ts';
 import { OPEN_BYTES_MAX, OPEN_ROWS_MAX } from '../limits.ts';
+import { sharedIntegers, sharedNumbers, sharedOffsets } from './arrays.ts';
 import { type Batch, MIXED_PROJECTS, referenceLength, referenceOffset } from './batch.ts';
 import type { OpenContent, OpenSegmentArrays, OpenSegmentHandle } from './segment.ts';
-import { sharedIntegers, sharedNumbers, sharedOffsets } from './segment-buffer.ts';
 import { equalTokens, hashTokens, SkeletonTable } from './skeleton-table.ts';
 import { StringList, StringTable } from './string-table.ts';
 import { encodedKey } from './wtf8.ts';

@@ -1,8 +1,8 @@
 import { assert } from '../assert.ts';
+import { newSegmentBuffer } from './arrays.ts';
 import type { LeafClass } from './leaf-plan.ts';
 import type { NumbersFooter } from './number-values.ts';
 import type { PositionsFooter } from './positions.ts';
-import { newSegmentBuffer } from './segment-buffer.ts';
 import { type BlockFooter, type Slice, SliceSink } from './slice.ts';
 import type { SplitFooter } from './split-shape.ts';
 import type { StringsFooter } from './string-footer.ts';

@@ -1,28 +1,26 @@
 import { must, unreachable } from '../assert.ts';
-import { carvedInt32 } from './carved-arrays.ts';
+import { carvedInt32 } from './arrays.ts';
+import { RANGE_BOUNDS_MAX, RangeCache } from './caches.ts';
 import { type CommonRecord, CommonSource, commonFieldsOf, type RowsRead } from './common-source.ts';
 import { type ImageReader, type RowColumns, SegmentExtract } from './extract/segment-extract.ts';
 import type { Bounds } from './extract/slice-bytes.ts';
 import { ENTRY_ALIGNMENT } from './extract/values-extract.ts';
 import type { SkeletonCounts } from './field-tree.ts';
 import { NumberValues } from './number-values.ts';
-import { RANGE_BOUNDS_MAX, RangeCache } from './object-cache.ts';
-import {
-  firstAtLeast,
-  openPositions,
-  type Positions,
-  partitionPoint,
-  rangeStart,
-} from './positions.ts';
 import {
   countOfRanges,
+  firstAtLeast,
   intersectionOf,
+  openPositions,
+  type Positions,
   partedByLength,
+  partitionPoint,
   RangeCollector,
   type RowRanges,
+  rangeStart,
   rangesOfRows,
   unionOf,
-} from './row-ranges.ts';
+} from './positions.ts';
 import {
   type GroupsFooter,
   readFooter,

@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { must } from '../assert.ts';
+import { newSegmentBuffer } from './arrays.ts';
 import { partitionPoint } from './positions.ts';
-import { newSegmentBuffer } from './segment-buffer.ts';
 import type { Slice } from './slice.ts';
 
 /** States of a block, and of the frame. */

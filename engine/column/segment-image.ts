@@ -1,13 +1,15 @@
 import { brotliDecompressSync, crc32 } from 'node:zlib';
 import { QueryError } from '../query-error.ts';
+import { newSegmentBuffer } from './arrays.ts';
 import type { SliceReader } from './extract/slice-bytes.ts';
 import {
   inFileOrder,
   planStretches,
   type Stretch,
   StretchRing,
+  UnpackedBlocks,
   WIDE_GAP_SIZE_MAX,
-} from './file-stretches.ts';
+} from './file-blocks.ts';
 import { decodeBrotli } from './kept-decoder.ts';
 import { HEADER_SIZE } from './sealed-layout.ts';
 import type { SealedSegmentHandle } from './segment.ts';
@@ -30,9 +32,7 @@ import {
   type SegmentBacking,
   wasNeeded,
 } from './segment-backing.ts';
-import { newSegmentBuffer } from './segment-buffer.ts';
 import type { Slice } from './slice.ts';
-import { UnpackedBlocks } from './unpacked-blocks.ts';
 
 /** What this thread unpacked last of blocks that are not in memory. */
 const unpackedBlocks = new UnpackedBlocks();

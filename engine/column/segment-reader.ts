@@ -15,7 +15,7 @@ import {
   OpenSegmentReader,
   skeletonArraysOf,
 } from './open-segment-reader.ts';
-import type { RowRanges } from './row-ranges.ts';
+import type { RowRanges } from './positions.ts';
 import { rowTextsSize } from './row-texts.ts';
 import {
   type ExtractFrom,

@@ -1,5 +1,5 @@
 import type { SkeletonCounts } from './field-tree.ts';
-import type { RowRanges } from './row-ranges.ts';
+import type { RowRanges } from './positions.ts';
 import type { SegmentBacking } from './segment-backing.ts';
 import type { NestedVector, SplitBlock, Vector } from './vector.ts';
 

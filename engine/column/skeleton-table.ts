@@ -1,10 +1,10 @@
 import { randomInt } from 'node:crypto';
 import { assert } from '../assert.ts';
 import { OPEN_ROWS_MAX } from '../limits.ts';
+import { sharedIntegers, sharedOffsets } from './arrays.ts';
 import type { LeafPlan } from './leaf-plan.ts';
 import { encodeNumbers } from './number-values.ts';
 import type { SealedFooter } from './sealed-layout.ts';
-import { sharedIntegers, sharedOffsets } from './segment-buffer.ts';
 import type { SkeletonArrays } from './skeleton.ts';
 import type { SliceSink } from './slice.ts';
 import type { StringEncoder } from './string-encoding.ts';

@@ -1,10 +1,10 @@
 import { TEMPLATE_BYTES_MAX } from '../limits.ts';
+import { keepRecent } from './caches.ts';
 import type { JsonBuffer, JsonWriter } from './json-buffer.ts';
 import { compileTemplate, type JsonTemplate, templateSize } from './json-template.ts';
 import { partitionPoint } from './positions.ts';
 import { RowTexts } from './row-texts.ts';
 import type { RowSpan } from './segment.ts';
-import { keepRecent } from './sized-cache.ts';
 import {
   endOfNode,
   JSON_TEXT,

@@ -1,5 +1,5 @@
 import { ByteTable, HASH_START, hashBytes, hashNext } from './byte-table.ts';
-import { UUID_LENGTH } from './packed-numbers.ts';
+import { UUID_LENGTH } from './number-vectors.ts';
 import {
   ANY,
   headEnd,

@@ -1,5 +1,5 @@
+import { lengthened } from './arrays.ts';
 import { ByteTable, hashBytes } from './byte-table.ts';
-import { lengthened } from './carved-arrays.ts';
 import { wordHolesOf } from './excerpt-strings.ts';
 import { type SliceSink, unsignedArray } from './slice.ts';
 import {

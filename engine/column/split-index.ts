@@ -1,6 +1,12 @@
-import { cacheGeneration } from './object-cache.ts';
-import { firstAtLeast, partitionPoint } from './positions.ts';
-import { RangeCollector, type RowRanges, rangesOfRows, unionOf } from './row-ranges.ts';
+import { cacheGeneration } from './caches.ts';
+import {
+  firstAtLeast,
+  partitionPoint,
+  RangeCollector,
+  type RowRanges,
+  rangesOfRows,
+  unionOf,
+} from './positions.ts';
 import type { ByteRange } from './skeleton.ts';
 import type { SplitTables } from './split-shape.ts';
 import type { ByteNeedle, SoughtText } from './text-signature.ts';

@@ -1,4 +1,4 @@
-import { UUID_BYTES, UUID_LENGTH, unpackHex, unpackUuid } from './packed-numbers.ts';
+import { UUID_BYTES, UUID_LENGTH, unpackHex, unpackUuid } from './number-vectors.ts';
 import type { BlockFooter, Slice, SliceSource } from './slice.ts';
 import type { SplitBlock, StringBlock } from './vector.ts';
 

@@ -1,4 +1,4 @@
-import { lengthened } from './carved-arrays.ts';
+import { lengthened } from './arrays.ts';
 import { firstAtLeast } from './positions.ts';
 import type { ByteRange } from './skeleton.ts';
 import { type SliceSource, type UnsignedArray, whenAsked } from './slice.ts';

@@ -1,7 +1,7 @@
 import { deflateRawSync } from 'node:zlib';
 import { type Cut, cutRange } from './excerpt-strings.ts';
 import { encodeNumbers, TRIPLE_MAX, Triples } from './number-values.ts';
-import { DIGIT_VALUES, UUID_LENGTH } from './packed-numbers.ts';
+import { DIGIT_VALUES, UUID_LENGTH } from './number-vectors.ts';
 import { type BlockFooter, type SliceSink, type UnsignedArray, unsignedArray } from './slice.ts';
 import { type ChooseShapes, chooseShapes } from './split-choice.ts';
 import { encodeSplit } from './split-encoding.ts';

@@ -1,7 +1,7 @@
+import { keepRecent } from './caches.ts';
 import type { Cut } from './excerpt-strings.ts';
 import type { JsonWriter } from './json-buffer.ts';
 import type { NumbersFooter } from './number-values.ts';
-import { keepRecent } from './sized-cache.ts';
 import type { ByteRange } from './skeleton.ts';
 import type { Slice } from './slice.ts';
 import type { SplitFooter } from './split-shape.ts';

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { assert, must } from '../assert.ts';
 import { OPEN_BYTES_MAX } from '../limits.ts';
-import { sharedBytes, sharedOffsets } from './segment-buffer.ts';
+import { sharedBytes, sharedOffsets } from './arrays.ts';
 
 const BYTES_MIN = 256 * 1024;
 const STRINGS_MIN = 4096;

@@ -1,12 +1,12 @@
 import { assert, must } from '../assert.ts';
-import { carvedInt32 } from './carved-arrays.ts';
+import { carvedInt32 } from './arrays.ts';
+import { keepRecent } from './caches.ts';
 import { ExcerptStrings } from './excerpt-strings.ts';
 import { JsonBuffer, type JsonWriter } from './json-buffer.ts';
 import { decodeDeflate } from './kept-decoder.ts';
 import { NumberValues, Triples } from './number-values.ts';
-import { UUID_BYTES, UUID_LENGTH, unpackHex, unpackUuid } from './packed-numbers.ts';
+import { UUID_BYTES, UUID_LENGTH, unpackHex, unpackUuid } from './number-vectors.ts';
 import { RowTexts } from './row-texts.ts';
-import { keepRecent } from './sized-cache.ts';
 import type { ByteRange } from './skeleton.ts';
 import type { SliceSource, UnsignedArray } from './slice.ts';
 import { isHole } from './split-shape.ts';

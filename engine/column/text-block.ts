@@ -1,7 +1,15 @@
-import { lengthened } from './carved-arrays.ts';
+import { CHUNK_ROWS_MAX } from '../limits.ts';
+import { lengthened } from './arrays.ts';
 import { PlainStrings } from './string-values.ts';
-import type { StringBlock } from './vector.ts';
-import { encodeWtf8 } from './wtf8.ts';
+import {
+  type DictionaryVector,
+  dictionaryVector,
+  isOfStrings,
+  type StringBlock,
+  type StringDictionary,
+  type Vector,
+} from './vector.ts';
+import { encodeWtf8, viewed, WORD_SIZE } from './wtf8.ts';
 
 /** Strings end to end, in the order in which they come. */
 export class TextBlock {
@@ -51,3 +59,129 @@ export class TextBlock {
     return new PlainStrings(this.block, facts);
   }
 }
+
+/** Strings, or NULL, of some rows. */
+export type TextVector = DictionaryVector & { readonly dictionary: StringDictionary };
+
+export function isOfTexts(vector: Vector): vector is TextVector {
+  return vector.kind === 'dictionary' && isOfStrings(vector.dictionary);
+}
+
+/**
+ * Strings of the rows of a chunk that lie end to end, in the order of the rows: each has its row as its code. Of those that
+ * are NULL no byte is there.
+ */
+class FlatStrings extends PlainStrings {
+  /** Whether no byte is beyond ASCII. */
+  readonly isAscii: boolean;
+
+  constructor(strings: StringBlock, size: number, isAscii: boolean) {
+    super(strings, { size, isDistinct: false, isPerValue: true });
+    this.isAscii = isAscii;
+  }
+}
+
+export type FlatTexts = DictionaryVector & { readonly dictionary: FlatStrings };
+
+/** Bytes of the strings of a chunk, at most, that are put end to end: they stay within the second-level cache, as all of it. */
+const FLAT_BYTES_MAX = 1_048_576;
+
+/** Of the vector that was asked for last, as long as somebody has it. */
+let last = new WeakMap<TextVector, { readonly texts: FlatTexts | undefined }>();
+
+/**
+ * The strings of a vector end to end, which is done once for all functions of one column; `undefined` where these are too
+ * many bytes.
+ */
+export function flatTextsOf(vector: TextVector): FlatTexts | undefined {
+  if (vector.dictionary instanceof FlatStrings) return vector as FlatTexts;
+  const known = last.get(vector);
+  if (known !== undefined) return known.texts;
+  const texts = vector.count > CHUNK_ROWS_MAX ? undefined : flatten(vector);
+  last = new WeakMap([[vector, { texts }]]);
+  return texts;
+}
+
+/** The same rows with other strings of the same sizes. */
+export function withBytes({ codes, count, dictionary }: FlatTexts, bytes: Uint8Array): FlatTexts {
+  const { strings, isAscii } = dictionary;
+  const own = new FlatStrings({ bytes, offsets: strings.offsets }, count, isAscii);
+  return dictionaryVector(codes, count, own) as FlatTexts;
+}
+
+function flatten({ codes: given, count, dictionary }: TextVector): FlatTexts | undefined {
+  const room = new TextRoom(count);
+  const codes = new Int32Array(count).fill(-1);
+  for (let row = 0; row < count; row++) {
+    if (given[row]! >= 0) {
+      const { bytes, start, end } = dictionary.range(given[row]!);
+      if (!room.write(bytes, start, end)) return undefined;
+      codes[row] = row;
+    }
+    room.end(row);
+  }
+  return dictionaryVector(codes, count, room.strings(count)) as FlatTexts;
+}
+
+/** Bytes of a string, before it is known how long they are. */
+const BYTES_EACH = 128;
+
+/** Where strings are written end to end. */
+class TextRoom {
+  #own: { readonly bytes: Uint8Array; readonly view: DataView };
+  #source: { readonly bytes: Uint8Array; readonly view: DataView };
+  readonly #offsets: Uint32Array;
+  #size = 0;
+  /** All bits that some byte has. */
+  #bits = 0;
+
+  constructor(count: number) {
+    this.#own = viewed(new Uint8Array(BYTES_EACH * count));
+    this.#source = this.#own;
+    this.#offsets = new Uint32Array(count + 1);
+  }
+
+  /** False where there is no room for it. */
+  write(bytes: Uint8Array, start: number, end: number): boolean {
+    const size = this.#size + end - start;
+    if (size > FLAT_BYTES_MAX) return false;
+    if (size > this.#own.bytes.length) this.#grow(size);
+    if (bytes !== this.#source.bytes) this.#source = viewed(bytes);
+    const from = this.#source.view;
+    const { bytes: own, view } = this.#own;
+    let to = this.#size;
+    let at = start;
+    let bits = this.#bits;
+    for (; at + WORD_SIZE <= end; at += WORD_SIZE, to += WORD_SIZE) {
+      const word = from.getInt32(at);
+      bits |= word;
+      view.setInt32(to, word);
+    }
+    for (; at < end; at++) {
+      bits |= bytes[at]!;
+      own[to++] = bytes[at]!;
+    }
+    this.#size = to;
+    this.#bits = bits;
+    return true;
+  }
+
+  /** The string of a row ends here. */
+  end(row: number): void {
+    this.#offsets[row + 1] = this.#size;
+  }
+
+  strings(count: number): FlatStrings {
+    const block = { bytes: this.#own.bytes, offsets: this.#offsets };
+    return new FlatStrings(block, count, (this.#bits & NOT_ASCII) === 0);
+  }
+
+  #grow(size: number): void {
+    const { bytes } = this.#own;
+    this.#own = viewed(new Uint8Array(Math.max(size, 2 * bytes.length)));
+    this.#own.bytes.set(bytes.subarray(0, this.#size));
+  }
+}
+
+/** The highest bit of each byte of a word. */
+const NOT_ASCII = 0x80808080;

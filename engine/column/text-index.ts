@@ -1,8 +1,15 @@
 import { must } from '../assert.ts';
+import { RangeCache } from './caches.ts';
 import type { NumberValues } from './number-values.ts';
-import { RangeCache } from './object-cache.ts';
-import { openPositions, type Positions, partitionPoint } from './positions.ts';
-import { intersectionOf, RangeCollector, type RowRanges, unionOf } from './row-ranges.ts';
+import {
+  intersectionOf,
+  openPositions,
+  type Positions,
+  partitionPoint,
+  RangeCollector,
+  type RowRanges,
+  unionOf,
+} from './positions.ts';
 import type { LeafFooter, SealedFooter } from './sealed-layout.ts';
 import type { NeededText, RowSpan } from './segment.ts';
 import { firstPlaceOf, KeyPattern, type SkeletonArrays } from './skeleton.ts';

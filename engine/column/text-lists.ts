@@ -1,4 +1,4 @@
-import { carvedFloat64, carvedInt32, lengthened } from './carved-arrays.ts';
+import { carvedFloat64, carvedInt32, lengthened } from './arrays.ts';
 import { consecutivePositions } from './chunk.ts';
 import type { ByteRange } from './skeleton.ts';
 import { StringColumn } from './string-footer.ts';

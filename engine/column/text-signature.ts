@@ -1,6 +1,5 @@
-import { findOnce } from './object-cache.ts';
-import { lowestBit } from './positions.ts';
-import { RangeCollector, type RowRanges } from './row-ranges.ts';
+import { findOnce } from './caches.ts';
+import { lowestBit, RangeCollector, type RowRanges } from './positions.ts';
 import type { NeededText } from './segment.ts';
 import type { Slice, SliceSink, SliceSource } from './slice.ts';
 import { bytesInHole, HEX, IS_WORD_BYTE } from './split-shape.ts';

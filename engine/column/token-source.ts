@@ -1,4 +1,4 @@
-import { carvedInt32, carvedUint8 } from './carved-arrays.ts';
+import { carvedInt32, carvedUint8 } from './arrays.ts';
 import { type ChunkRows, ListedRows, RangeRows } from './chunk-rows.ts';
 import { JsonBuffer, type JsonWriter } from './json-buffer.ts';
 import { JsonNested, readInteger } from './json-nested.ts';

@@ -1,4 +1,4 @@
-import { carvedFloat64, carvedInt32, carvedUint8 } from './carved-arrays.ts';
+import { carvedFloat64, carvedInt32, carvedUint8 } from './arrays.ts';
 import type { CommonVector } from './common-source.ts';
 import { JsonBuffer, type JsonWriter } from './json-buffer.ts';
 import { JsonNested } from './json-nested.ts';
@@ -7,9 +7,9 @@ import type {
   CodedNumbers,
   CodedTruths,
   NumberLists,
+  PackedNumbers,
   RunNumbers,
 } from './number-vectors.ts';
-import type { PackedNumbers } from './packed-numbers.ts';
 import type { ByteRange } from './skeleton.ts';
 import type { SplitTexts } from './split-strings.ts';
 import type { StringRange } from './string-values.ts';

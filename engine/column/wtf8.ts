@@ -1,4 +1,4 @@
-import { keepLast } from './sized-cache.ts';
+import { keepLast } from './caches.ts';
 import type { ByteRange } from './skeleton.ts';
 import type { StringBlock } from './vector.ts';
 

@@ -1,4 +1,4 @@
-import { carvedUint8 } from '../column/carved-arrays.ts';
+import { carvedUint8 } from '../column/arrays.ts';
 import { BOOL, type SqlType, STRING } from '../column/type.ts';
 import type { SqlValue } from '../column/value.ts';
 import {

@@ -1,5 +1,5 @@
 import { must } from '../assert.ts';
-import { findOnce } from '../column/object-cache.ts';
+import { findOnce } from '../column/caches.ts';
 import type { SegmentContent } from '../column/segment.ts';
 import { compileRegex } from '../function/text/regular-expression.ts';
 import { isLateText, type LateTexts } from '../plan/late-texts.ts';

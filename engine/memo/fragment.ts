@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { must } from '../assert.ts';
-import { findOnce } from '../column/object-cache.ts';
+import { findOnce } from '../column/caches.ts';
 import { type Expression, substitute } from '../plan/expression.ts';
 import { type LateTexts, NO_TEXTS } from '../plan/late-texts.ts';
 import { type TimeSteps, timeStepsOf } from '../plan/optimize/scan-scope.ts';

@@ -3,7 +3,7 @@ import { DeferredState, valuesOrError } from '../aggregate/deferred.ts';
 import { type GroupKeys, GroupTable, selectedKeys } from '../aggregate/group-table.ts';
 import type { SpillSpace } from '../aggregate/spilled-pairs.ts';
 import { assert, must } from '../assert.ts';
-import { carvedInt32 } from '../column/carved-arrays.ts';
+import { carvedInt32 } from '../column/arrays.ts';
 import {
   type Chunk,
   type ColumnSource,

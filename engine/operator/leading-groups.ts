@@ -1,9 +1,8 @@
 import { GroupTable, selectedKeys } from '../aggregate/group-table.ts';
-import { grownFloat64, NO_FLOAT64 } from '../aggregate/growth.ts';
 import { KnownKeys } from '../aggregate/known-keys.ts';
 import { NumberReader } from '../aggregate/number-reader.ts';
 import { must } from '../assert.ts';
-import { carvedFloat64, carvedInt32 } from '../column/carved-arrays.ts';
+import { carvedFloat64, carvedInt32, grownFloat64, NO_FLOAT64 } from '../column/arrays.ts';
 import {
   type Chunk,
   consecutivePositions,

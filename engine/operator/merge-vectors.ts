@@ -1,5 +1,5 @@
 import { KeyColumn } from '../aggregate/key-column.ts';
-import { carvedFloat64, carvedInt32, carvedUint8 } from '../column/carved-arrays.ts';
+import { carvedFloat64, carvedInt32, carvedUint8 } from '../column/arrays.ts';
 import { type SqlType, STRING } from '../column/type.ts';
 import type { SqlValue } from '../column/value.ts';
 import {

@@ -1,4 +1,4 @@
-import { carvedUint8 } from '../column/carved-arrays.ts';
+import { carvedUint8 } from '../column/arrays.ts';
 import { type Chunk, projectedChunk, sliceChunk, type VectorFunction } from '../column/chunk.ts';
 import { FALSE, TRUE, UNKNOWN, type Vector, valueAt } from '../column/vector.ts';
 import { CHUNK_ROWS_MAX } from '../limits.ts';

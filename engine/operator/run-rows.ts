@@ -1,7 +1,6 @@
-import { carvedInt32 } from '../column/carved-arrays.ts';
+import { carvedInt32 } from '../column/arrays.ts';
 import { consecutivePositions } from '../column/chunk.ts';
-import { partitionPoint } from '../column/positions.ts';
-import { intersectionOf, type RowRanges } from '../column/row-ranges.ts';
+import { intersectionOf, partitionPoint, type RowRanges } from '../column/positions.ts';
 import type { NeededText, RowRange, RowRun, RowSpan, Segment } from '../column/segment.ts';
 import { CHUNK_ROWS_MAX } from '../limits.ts';
 

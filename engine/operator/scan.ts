@@ -1,5 +1,5 @@
 import { unreachable } from '../assert.ts';
-import { carvedInt32 } from '../column/carved-arrays.ts';
+import { carvedInt32 } from '../column/arrays.ts';
 import { type Chunk, type ColumnSource, consecutivePositions, LazyChunk } from '../column/chunk.ts';
 import type {
   NeededText,

@@ -1,5 +1,5 @@
 import { assert } from '../assert.ts';
-import { carvedFloat64, carvedInt32, carvedUint8 } from '../column/carved-arrays.ts';
+import { carvedFloat64, carvedInt32, carvedUint8 } from '../column/arrays.ts';
 import type { Chunk, VectorFunction } from '../column/chunk.ts';
 import { isReadingPassing } from '../column/segment-reader.ts';
 import type { ByteRange } from '../column/skeleton.ts';

@@ -1,4 +1,4 @@
-import { carvedFloat64 } from '../column/carved-arrays.ts';
+import { carvedFloat64 } from '../column/arrays.ts';
 import {
   type Chunk,
   consecutivePositions,

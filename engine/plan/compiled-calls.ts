@@ -4,7 +4,7 @@ import { distinctState } from '../aggregate/distinct.ts';
 import { havingState } from '../aggregate/having.ts';
 import { findAggregateFunction } from '../aggregate/registry.ts';
 import { must } from '../assert.ts';
-import { findOnce } from '../column/object-cache.ts';
+import { findOnce } from '../column/caches.ts';
 import type { SqlType } from '../column/type.ts';
 import { GROUP_ORDER } from '../operator/aggregate.ts';
 import type { Leading } from '../operator/leading-groups.ts';

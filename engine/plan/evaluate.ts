@@ -1,6 +1,6 @@
 import { type DeferredAnswer, isFailure, valueInAnswer } from '../aggregate/deferred.ts';
 import { assert, unreachable } from '../assert.ts';
-import { carvedFloat64, carvedUint8 } from '../column/carved-arrays.ts';
+import { carvedFloat64, carvedUint8 } from '../column/arrays.ts';
 import { type Chunk, VectorChunk, type VectorFunction } from '../column/chunk.ts';
 import { CodedNumbers } from '../column/number-vectors.ts';
 import { BOOL, type SqlType, typesEqual } from '../column/type.ts';

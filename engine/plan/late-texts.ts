@@ -1,4 +1,4 @@
-import { findOnce } from '../column/object-cache.ts';
+import { findOnce } from '../column/caches.ts';
 import type { NeededText } from '../column/segment.ts';
 import { GRAM_SIZE } from '../column/text-signature.ts';
 import type { SqlValue } from '../column/value.ts';

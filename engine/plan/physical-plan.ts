@@ -1,5 +1,5 @@
 import { assert, unreachable } from '../assert.ts';
-import { findOnce } from '../column/object-cache.ts';
+import { findOnce } from '../column/caches.ts';
 import type { NeededText } from '../column/segment.ts';
 import type { SqlValue } from '../column/value.ts';
 import {

@@ -1,6 +1,6 @@
 import { serialize } from 'node:v8';
+import { SizedCache } from '../column/caches.ts';
 import { VectorChunk } from '../column/chunk.ts';
-import { SizedCache } from '../column/sized-cache.ts';
 import type { SqlValue } from '../column/value.ts';
 import { constantVector, type Vector, valueAt } from '../column/vector.ts';
 import { US_PER_DAY } from '../function/time/calendar.ts';

@@ -1,6 +1,6 @@
+import { SizedCache } from '../column/caches.ts';
 import type { VectorFunction } from '../column/chunk.ts';
 import type { DroppedSegments } from '../column/segment.ts';
-import { SizedCache } from '../column/sized-cache.ts';
 import type { Expression } from './expression.ts';
 import type { LateTexts } from './late-texts.ts';
 import type { PhysicalPlan } from './physical-plan.ts';

@@ -1,5 +1,5 @@
 import { must } from '../assert.ts';
-import { findOnce } from '../column/object-cache.ts';
+import { findOnce } from '../column/caches.ts';
 import type { SegmentHandle } from '../column/segment.ts';
 import { FRAGMENT_BYTES_MIN } from '../limits.ts';
 import type { Coverage, Piece } from '../memo/coverage.ts';

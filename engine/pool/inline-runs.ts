@@ -1,5 +1,5 @@
+import { beginCacheGeneration, findOnce } from '../column/caches.ts';
 import { JsonBuffer } from '../column/json-buffer.ts';
-import { beginCacheGeneration, findOnce } from '../column/object-cache.ts';
 import type { DroppedSegments, Segment } from '../column/segment.ts';
 import { NotInMemoryError, withoutLoading } from '../column/segment-image.ts';
 import { endReading, forgetDropped, readSegment } from '../column/segment-reader.ts';

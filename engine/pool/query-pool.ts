@@ -66,7 +66,7 @@ export type QueryRun = {
   readonly template?: SentTemplate | undefined;
   readonly segments: readonly (readonly SegmentHandle[])[];
   readonly dropped: DroppedSegments;
-  /** Whether nothing counts that earlier runs have found out (`column/object-cache.ts`). */
+  /** Whether nothing counts that earlier runs have found out (`column/caches.ts`). */
   readonly isAnew?: boolean;
   /** Whether each operator is to be measured. */
   readonly isProfiled?: boolean | undefined;

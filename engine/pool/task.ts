@@ -29,7 +29,7 @@ export type QueryPart = {
   readonly dropped: DroppedSegments;
   /** Milliseconds the task may run; those in which it is parked do not count. */
   readonly timeMsMax: number;
-  /** Whether nothing counts that earlier runs have found out (`column/object-cache.ts`). */
+  /** Whether nothing counts that earlier runs have found out (`column/caches.ts`). */
   readonly isAnew?: boolean | undefined;
   /** There when somebody may ask how far the run is. */
   readonly progress?: SharedProgress | undefined;

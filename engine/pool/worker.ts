@@ -3,12 +3,12 @@ import { workerData } from 'node:worker_threads';
 import { move, transferableSymbol, valueSymbol } from 'piscina';
 import { SpillSpace } from '../aggregate/spilled-pairs.ts';
 import { unreachable } from '../assert.ts';
+import { beginCacheGeneration, SizedCache } from '../column/caches.ts';
 import { divideRows } from '../column/divide-rows.ts';
 import { countFields } from '../column/field-counts.ts';
 import { JsonBuffer } from '../column/json-buffer.ts';
 import { SegmentRows } from '../column/merge-input.ts';
 import { mergePart, mergeSegments } from '../column/merge-segments.ts';
-import { beginCacheGeneration } from '../column/object-cache.ts';
 import { buffersOf, packImage } from '../column/packed-image.ts';
 import { boundRowTexts } from '../column/row-texts.ts';
 import { sealSegment } from '../column/seal.ts';
@@ -30,7 +30,6 @@ import {
   readSegment,
   releaseGarbage,
 } from '../column/segment-reader.ts';
-import { SizedCache } from '../column/sized-cache.ts';
 import { SpillFile } from '../column/spill-file.ts';
 import { ShapeCache } from '../column/split-encoding.ts';
 import { pausingEvery } from '../function/work-meter.ts';

@@ -94,7 +94,7 @@ export function tableStatements(options: TableOptions = {}): readonly TableState
 }
 
 /** The comment of a table of events of a version. */
-export function schemaComment(version: number): string {
+function schemaComment(version: number): string {
   return `${COMMENT_START}${version}`;
 }
 

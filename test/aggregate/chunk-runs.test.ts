@@ -9,8 +9,12 @@ import {
 } from '../../engine/aggregate/chunk-runs.ts';
 import { GroupTable } from '../../engine/aggregate/group-table.ts';
 import { must } from '../../engine/assert.ts';
-import { CodedTruths, RunNumbers } from '../../engine/column/number-vectors.ts';
-import { IntegerCoding, PackedNumbers } from '../../engine/column/packed-numbers.ts';
+import {
+  CodedTruths,
+  IntegerCoding,
+  PackedNumbers,
+  RunNumbers,
+} from '../../engine/column/number-vectors.ts';
 import { BOOL, FLOAT64, INT64, STRING, TIMESTAMP } from '../../engine/column/type.ts';
 import type { SqlValue } from '../../engine/column/value.ts';
 import {

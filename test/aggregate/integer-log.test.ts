@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { countedIntegers, IntegerLog } from '../../engine/aggregate/integer-log.ts';
-import { IntegerCoding } from '../../engine/column/packed-numbers.ts';
+import { IntegerCoding } from '../../engine/column/number-vectors.ts';
 
 /** Groups with few entries, and one with more than are inserted or than there is room for at first. */
 const ENTRIES = fc.array(

@@ -5,7 +5,7 @@ import type { AggregateState } from '../../engine/aggregate/aggregate-function.t
 import { ChunkRuns } from '../../engine/aggregate/chunk-runs.ts';
 import { countMarks, MarkedCodes, markedCodes } from '../../engine/aggregate/distinct.ts';
 import { must } from '../../engine/assert.ts';
-import { packUuid, UUID_BYTES } from '../../engine/column/packed-numbers.ts';
+import { packUuid, UUID_BYTES } from '../../engine/column/number-vectors.ts';
 import { type RangedStrings, StringRange } from '../../engine/column/string-values.ts';
 import { DYNAMIC, STRING } from '../../engine/column/type.ts';
 import {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { GroupTable } from '../../engine/aggregate/group-table.ts';
-import { packUuid, UUID_BYTES } from '../../engine/column/packed-numbers.ts';
+import { packUuid, UUID_BYTES } from '../../engine/column/number-vectors.ts';
 import { DYNAMIC, STRING } from '../../engine/column/type.ts';
 import type { SqlValue } from '../../engine/column/value.ts';
 import { dictionaryVector, type Vector, valueAt, valueVector } from '../../engine/column/vector.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { UuidIndex } from '../../engine/aggregate/uuid-index.ts';
-import { UUID_BYTES } from '../../engine/column/packed-numbers.ts';
+import { UUID_BYTES } from '../../engine/column/number-vectors.ts';
 
 test('packed UUIDs are numbered as they are first met, wherever they lie', () => {
   const anyUuid = fc.uint8Array({ minLength: UUID_BYTES, maxLength: UUID_BYTES });

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { countUuidUnion, type UuidSet } from '../../engine/aggregate/uuid-index.ts';
 import { must } from '../../engine/assert.ts';
-import { UUID_BYTES } from '../../engine/column/packed-numbers.ts';
+import { UUID_BYTES } from '../../engine/column/number-vectors.ts';
 
 function packed(numbers: readonly number[]): Uint8Array {
   const uuids = new Uint8Array(UUID_BYTES * numbers.length);

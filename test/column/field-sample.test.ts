@@ -2,7 +2,7 @@ import { deepEqual, equal, ok } from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { FieldValues, type SegmentRows, sampleRows } from '../../engine/column/field-counts.ts';
-import { countOfRanges } from '../../engine/column/row-ranges.ts';
+import { countOfRanges } from '../../engine/column/positions.ts';
 import type { Segment } from '../../engine/column/segment.ts';
 import { numberVector } from '../../engine/column/vector.ts';
 import { Random } from '../../src/demo/traffic/random.ts';

@@ -7,7 +7,7 @@ import {
   STRETCHES_SIZE_MAX,
   type Stretch,
   StretchRing,
-} from '../../engine/column/file-stretches.ts';
+} from '../../engine/column/file-blocks.ts';
 import { BLOCK_NUMBERS, type BlockTable } from '../../engine/column/segment-backing.ts';
 import { runsOf } from '../support/budget.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { beginCacheGeneration, ObjectCache } from '../../engine/column/object-cache.ts';
+import { beginCacheGeneration, ObjectCache } from '../../engine/column/caches.ts';
 import type { Dictionary } from '../../engine/column/vector.ts';
 
 test('what was made of an object is kept until another generation begins', () => {

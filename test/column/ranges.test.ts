@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { encodeNumbers, NumberValues } from '../../engine/column/number-values.ts';
-import { IntegerCoding, PackedNumbers } from '../../engine/column/packed-numbers.ts';
+import { IntegerCoding, PackedNumbers } from '../../engine/column/number-vectors.ts';
 import { encodePositions, openPositions, rangeStart } from '../../engine/column/positions.ts';
 import { newSliceSink } from '../../engine/column/sealed-layout.ts';
 import { type SliceSink, SliceSource } from '../../engine/column/slice.ts';

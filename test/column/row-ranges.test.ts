@@ -8,7 +8,7 @@ import {
   type RowRanges,
   rangesOfRows,
   unionOf,
-} from '../../engine/column/row-ranges.ts';
+} from '../../engine/column/positions.ts';
 
 const ROWS = 40;
 

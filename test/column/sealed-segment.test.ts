@@ -6,7 +6,7 @@ import { JsonBuffer } from '../../engine/column/json-buffer.ts';
 import { SEGMENT_COLUMNS_MAX } from '../../engine/column/leaf-plan.ts';
 import { OpenSegment } from '../../engine/column/open-segment.ts';
 import { OpenSegmentReader } from '../../engine/column/open-segment-reader.ts';
-import { rangesOfRows } from '../../engine/column/row-ranges.ts';
+import { rangesOfRows } from '../../engine/column/positions.ts';
 import { sealSegment } from '../../engine/column/seal.ts';
 import { readFooter, type SealedFooter } from '../../engine/column/sealed-layout.ts';
 import { SealedSegmentReader } from '../../engine/column/sealed-segment.ts';

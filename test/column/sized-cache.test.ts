@@ -1,6 +1,6 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { test } from 'node:test';
-import { SizedCache } from '../../engine/column/sized-cache.ts';
+import { SizedCache } from '../../engine/column/caches.ts';
 
 test('what came first leaves first, unless it was asked for meanwhile', () => {
   const cache = new SizedCache<string, number>(10);

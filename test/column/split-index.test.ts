@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { OpenSegment } from '../../engine/column/open-segment.ts';
-import type { RowRanges } from '../../engine/column/row-ranges.ts';
+import type { RowRanges } from '../../engine/column/positions.ts';
 import { sealSegment } from '../../engine/column/seal.ts';
 import { SealedSegmentReader } from '../../engine/column/sealed-segment.ts';
 import { splitStringsWith } from '../../engine/column/split-index.ts';

@@ -6,7 +6,7 @@ import {
   cutStripes,
   orderInFile,
   type PlannedBlock,
-} from '../../engine/column/striped-blocks.ts';
+} from '../../engine/column/packed-image.ts';
 import { runsOf } from '../support/budget.ts';
 
 type Planned = {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { mergeSegments, repairSegment } from '../../engine/column/merge-segments.ts';
 import { OpenSegment } from '../../engine/column/open-segment.ts';
-import type { RowRanges } from '../../engine/column/row-ranges.ts';
+import type { RowRanges } from '../../engine/column/positions.ts';
 import { sealSegment } from '../../engine/column/seal.ts';
 import { readFooter, sealedColumnsOf } from '../../engine/column/sealed-layout.ts';
 import { SealedSegmentReader } from '../../engine/column/sealed-segment.ts';

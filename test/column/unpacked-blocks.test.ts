@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { UnpackedBlocks } from '../../engine/column/unpacked-blocks.ts';
+import { UnpackedBlocks } from '../../engine/column/file-blocks.ts';
 
 test('the blocks of two readers have different keys', () => {
   const blocks = new UnpackedBlocks();

@@ -2,7 +2,7 @@ import { equal, ok } from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { RE2JS } from 're2js';
-import { UUID_BYTES, unpackHex, unpackUuid } from '../../engine/column/packed-numbers.ts';
+import { UUID_BYTES, unpackHex, unpackUuid } from '../../engine/column/number-vectors.ts';
 import { ByteDfa, GAVE_UP } from '../../engine/function/regex/byte-dfa.ts';
 import { byteProgramOf, runeProgramOf } from '../../engine/function/regex/byte-program.ts';
 import { DigitSteps } from '../../engine/function/regex/digit-steps.ts';

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { AscendingNumbers } from '../../engine/column/number-vectors.ts';
-import { IntegerCoding, PackedNumbers } from '../../engine/column/packed-numbers.ts';
+import {
+  AscendingNumbers,
+  IntegerCoding,
+  PackedNumbers,
+} from '../../engine/column/number-vectors.ts';
 import { numberVector } from '../../engine/column/vector.ts';
 import { truncateInRuns } from '../../engine/function/time/time-truncation.ts';
 

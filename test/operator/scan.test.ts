@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { rangesOfRows } from '../../engine/column/row-ranges.ts';
+import { rangesOfRows } from '../../engine/column/positions.ts';
 import type { NeededText, RowRun, Segment } from '../../engine/column/segment.ts';
 import { numberVector, valueVector } from '../../engine/column/vector.ts';
 import {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CodedNumbers } from '../../engine/column/number-vectors.ts';
-import { IntegerCoding, PackedNumbers } from '../../engine/column/packed-numbers.ts';
+import { CodedNumbers, IntegerCoding, PackedNumbers } from '../../engine/column/number-vectors.ts';
 import { INT64 } from '../../engine/column/type.ts';
 import { constantVector, type Vector, valueAt } from '../../engine/column/vector.ts';
 import { boundOverload } from '../../engine/plan/call-facts.ts';

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { VectorChunk } from '../../engine/column/chunk.ts';
-import { CodedTruths } from '../../engine/column/number-vectors.ts';
-import { IntegerCoding, PackedNumbers } from '../../engine/column/packed-numbers.ts';
+import { CodedTruths, IntegerCoding, PackedNumbers } from '../../engine/column/number-vectors.ts';
 import {
   booleanVector,
   constantVector,

@@ -1,7 +1,7 @@
 import { assert, must } from '../../assert.ts';
-import { STRETCHES_SIZE_MAX } from '../file-stretches.ts';
+import { findOnce } from '../caches.ts';
+import { STRETCHES_SIZE_MAX } from '../file-blocks.ts';
 import type { NumbersFooter } from '../number-values.ts';
-import { findOnce } from '../object-cache.ts';
 import type { PositionsFooter } from '../positions.ts';
 import {
   type LeafFooter,

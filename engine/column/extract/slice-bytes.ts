@@ -1,5 +1,5 @@
 import { must } from '../../assert.ts';
-import { carvedUint8, lengthened } from '../carved-arrays.ts';
+import { carvedUint8, lengthened } from '../arrays.ts';
 import { partitionPoint } from '../positions.ts';
 import { ALIGNMENT, type Slice, SliceSource, type UnsignedArray } from '../slice.ts';
 import type { StringBlock } from '../vector.ts';

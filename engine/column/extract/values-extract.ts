@@ -1,7 +1,7 @@
 import { assert, must, unreachable } from '../../assert.ts';
 import { decodeDeflate } from '../kept-decoder.ts';
 import { type NumbersFooter, NumberValues, Triples } from '../number-values.ts';
-import { UUID_BYTES } from '../packed-numbers.ts';
+import { UUID_BYTES } from '../number-vectors.ts';
 import { bitCount, firstAtLeast, type PositionsFooter } from '../positions.ts';
 import type { SealedFooter } from '../sealed-layout.ts';
 import type { BlockFooter, Slice, UnsignedArray } from '../slice.ts';

@@ -1,7 +1,7 @@
 import { assert } from '../../assert.ts';
+import { keepLast } from '../../column/caches.ts';
 import { numberText } from '../../column/json-buffer.ts';
 import { nestedText, shownText } from '../../column/json-nested.ts';
-import { keepLast } from '../../column/sized-cache.ts';
 import { DYNAMIC, elementTypeOf, FLOAT64, INT64, type SqlType, STRING } from '../../column/type.ts';
 import { isNested, type SqlValue } from '../../column/value.ts';
 import { QueryError } from '../../query-error.ts';

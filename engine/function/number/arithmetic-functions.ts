@@ -1,4 +1,4 @@
-import { carvedFloat64, carvedUint8 } from '../../column/carved-arrays.ts';
+import { carvedFloat64, carvedUint8 } from '../../column/arrays.ts';
 import { FLOAT64, INT64, NUMBER, type SqlType } from '../../column/type.ts';
 import {
   type ConstantVector,

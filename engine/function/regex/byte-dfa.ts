@@ -1,4 +1,4 @@
-import { lengthened } from '../../column/carved-arrays.ts';
+import { lengthened } from '../../column/arrays.ts';
 import { REGEX_DFA_MEMBERS_MAX, REGEX_DFA_TABLE_MAX, REGEX_DFA_WORK_MAX } from '../../limits.ts';
 import {
   BEGIN_LINE,

@@ -1,5 +1,5 @@
-import { lengthened } from '../../column/carved-arrays.ts';
-import { UUID_BYTES } from '../../column/packed-numbers.ts';
+import { lengthened } from '../../column/arrays.ts';
+import { UUID_BYTES } from '../../column/number-vectors.ts';
 import { ACCEPTED, type ByteDfa, DEAD, GAVE_UP } from './byte-dfa.ts';
 
 /** States of more rows are not kept here: with 256 entries each they would take a cache for themselves. */

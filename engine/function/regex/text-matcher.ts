@@ -1,5 +1,5 @@
 import type { RE2JS } from 're2js';
-import { lengthened } from '../../column/carved-arrays.ts';
+import { lengthened } from '../../column/arrays.ts';
 import { REGEX_DFA_MEMBERS_MAX, REGEX_DFA_TABLE_MAX, REGEX_DFA_WORK_MAX } from '../../limits.ts';
 import { ByteDfa } from './byte-dfa.ts';
 import {

@@ -1,5 +1,5 @@
+import { keepLast } from '../../column/caches.ts';
 import { shownText } from '../../column/json-nested.ts';
-import { keepLast } from '../../column/sized-cache.ts';
 import { DYNAMIC, elementTypeOf, type SqlType, STRING, typeName } from '../../column/type.ts';
 import { isNested, type SqlValue } from '../../column/value.ts';
 import { QueryError } from '../../query-error.ts';

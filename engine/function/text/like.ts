@@ -1,5 +1,5 @@
 import { RE2JS } from 're2js';
-import { keepRecent } from '../../column/sized-cache.ts';
+import { keepRecent } from '../../column/caches.ts';
 import type { SqlValue } from '../../column/value.ts';
 import { LONE_SURROGATE } from '../../column/wtf8.ts';
 import { PATTERNS_KEPT_MAX, REGEX_INSTRUCTION_STEPS, REGEX_LENGTH_MAX } from '../../limits.ts';

@@ -1,4 +1,4 @@
-import { keepLast } from '../../column/sized-cache.ts';
+import { keepLast } from '../../column/caches.ts';
 import { arrayOf, BOOL, INT64, STRING } from '../../column/type.ts';
 import type { SqlValue } from '../../column/value.ts';
 import { QueryError } from '../../query-error.ts';

@@ -1,5 +1,5 @@
 import { RE2JS, RE2JSSyntaxException } from 're2js';
-import { keepRecent } from '../../column/sized-cache.ts';
+import { keepRecent } from '../../column/caches.ts';
 import { encodeWtf8, LONE_SURROGATE } from '../../column/wtf8.ts';
 import {
   PATTERNS_KEPT_MAX,

@@ -1,5 +1,5 @@
-import { carvedInt32, carvedUint8 } from '../../column/carved-arrays.ts';
-import { flatTextsOf, isOfTexts, type TextVector, withBytes } from '../../column/flat-texts.ts';
+import { carvedInt32, carvedUint8 } from '../../column/arrays.ts';
+import { flatTextsOf, isOfTexts, type TextVector, withBytes } from '../../column/text-block.ts';
 import { TextLists, TextParts } from '../../column/text-lists.ts';
 import { arrayOf, BOOL, INT64, STRING } from '../../column/type.ts';
 import type { SqlValue } from '../../column/value.ts';

@@ -1,4 +1,4 @@
-import { keepRecent } from '../../column/sized-cache.ts';
+import { keepRecent } from '../../column/caches.ts';
 import { QueryError } from '../../query-error.ts';
 import { addInt64, floorDivide, type Int64, subtractInt64 } from '../number/int64.ts';
 import type { Constants } from '../scalar-function.ts';

@@ -1,4 +1,4 @@
-import { keepLast } from '../../column/sized-cache.ts';
+import { keepLast } from '../../column/caches.ts';
 import { QueryError } from '../../query-error.ts';
 import { addInt64, canonicalInteger, floorDivide, type Int64 } from '../number/int64.ts';
 import {

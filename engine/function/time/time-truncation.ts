@@ -1,6 +1,5 @@
-import { carvedFloat64, carvedUint16 } from '../../column/carved-arrays.ts';
-import { RunNumbers } from '../../column/number-vectors.ts';
-import { IntegerCoding, PackedNumbers } from '../../column/packed-numbers.ts';
+import { carvedFloat64, carvedUint16 } from '../../column/arrays.ts';
+import { IntegerCoding, PackedNumbers, RunNumbers } from '../../column/number-vectors.ts';
 import { type NumberVector, numberVector, type Vector } from '../../column/vector.ts';
 import { UTC_NAMES } from './calendar.ts';
 import { CALENDAR_PARTS, fixedPartUs, partFinder } from './time-part.ts';

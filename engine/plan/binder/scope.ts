@@ -1,4 +1,4 @@
-import { findOnce } from '../../column/object-cache.ts';
+import { findOnce } from '../../column/caches.ts';
 import { arrayOf, DYNAMIC, type SqlType, STRING, TIMESTAMP } from '../../column/type.ts';
 import { hint } from '../../nearest-name.ts';
 import { refuse, type Span } from '../../query-error.ts';

@@ -1,4 +1,4 @@
-import { carvedInt32, carvedUint8 } from '../../column/carved-arrays.ts';
+import { carvedInt32, carvedUint8 } from '../../column/arrays.ts';
 import { type Chunk, consecutivePositions, type VectorFunction } from '../../column/chunk.ts';
 import {
   booleanVector,

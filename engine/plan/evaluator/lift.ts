@@ -1,10 +1,8 @@
-import { carvedFloat64, carvedInt32, carvedUint8 } from '../../column/carved-arrays.ts';
+import { carvedFloat64, carvedInt32, carvedUint8 } from '../../column/arrays.ts';
+import { ObjectCache } from '../../column/caches.ts';
 import type { VectorFunction } from '../../column/chunk.ts';
-import { flatTextsOf, isOfTexts, type TextVector } from '../../column/flat-texts.ts';
-import { CodedNumbers, CodedTruths } from '../../column/number-vectors.ts';
-import { ObjectCache } from '../../column/object-cache.ts';
-import type { PackedNumbers } from '../../column/packed-numbers.ts';
-import { TextBlock } from '../../column/text-block.ts';
+import { CodedNumbers, CodedTruths, type PackedNumbers } from '../../column/number-vectors.ts';
+import { flatTextsOf, isOfTexts, TextBlock, type TextVector } from '../../column/text-block.ts';
 import { isNumber, type SqlType } from '../../column/type.ts';
 import type { SqlValue } from '../../column/value.ts';
 import {

@@ -1,9 +1,7 @@
-import { carvedUint8 } from '../../column/carved-arrays.ts';
-import { CodedTruths } from '../../column/number-vectors.ts';
-import { ObjectCache } from '../../column/object-cache.ts';
-import { IntegerCoding, PackedNumbers } from '../../column/packed-numbers.ts';
+import { carvedUint8 } from '../../column/arrays.ts';
+import { keepRecent, ObjectCache } from '../../column/caches.ts';
+import { CodedTruths, IntegerCoding, PackedNumbers } from '../../column/number-vectors.ts';
 import { firstAtLeast } from '../../column/positions.ts';
-import { keepRecent } from '../../column/sized-cache.ts';
 import { SHAPES_MAX } from '../../column/split-shape.ts';
 import {
   constantVector,

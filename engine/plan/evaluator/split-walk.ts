@@ -1,7 +1,7 @@
 import { must } from '../../assert.ts';
-import { lengthened } from '../../column/carved-arrays.ts';
-import { findOnce } from '../../column/object-cache.ts';
-import { UUID_BYTES } from '../../column/packed-numbers.ts';
+import { lengthened } from '../../column/arrays.ts';
+import { findOnce } from '../../column/caches.ts';
+import { UUID_BYTES } from '../../column/number-vectors.ts';
 import { ANY, HEX, isHole, isInline, PartReader, UUID, WORD } from '../../column/split-shape.ts';
 import type { SplitBlock, StringBlock } from '../../column/vector.ts';
 import { ACCEPTED, type ByteDfa, DEAD, GAVE_UP } from '../../function/regex/byte-dfa.ts';

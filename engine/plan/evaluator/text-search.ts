@@ -1,4 +1,4 @@
-import { carvedUint8 } from '../../column/carved-arrays.ts';
+import { carvedUint8 } from '../../column/arrays.ts';
 import { ByteNeedle, SoughtText } from '../../column/text-signature.ts';
 import { BOOL } from '../../column/type.ts';
 import {

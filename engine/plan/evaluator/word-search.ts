@@ -1,7 +1,6 @@
-import { carvedUint8 } from '../../column/carved-arrays.ts';
-import { cacheGeneration } from '../../column/object-cache.ts';
-import { firstAtLeast, partitionPoint } from '../../column/positions.ts';
-import type { RowRanges } from '../../column/row-ranges.ts';
+import { carvedUint8 } from '../../column/arrays.ts';
+import { cacheGeneration } from '../../column/caches.ts';
+import { firstAtLeast, partitionPoint, type RowRanges } from '../../column/positions.ts';
 import { type ToldStrings, toldStringsWith, wordsWith } from '../../column/split-index.ts';
 import { isInline } from '../../column/split-shape.ts';
 import type { SoughtText } from '../../column/text-signature.ts';

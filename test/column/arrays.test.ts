@@ -7,7 +7,7 @@ import {
   carvedUint8,
   carvedUint16,
   carvedUint32,
-} from '../../engine/column/carved-arrays.ts';
+} from '../../engine/column/arrays.ts';
 
 const MAKERS = [carvedFloat64, carvedInt32, carvedUint32, carvedUint16, carvedUint8] as const;
 
