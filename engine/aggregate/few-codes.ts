@@ -31,10 +31,7 @@ let counters = new Uint16Array(0);
 /** The same two by two: where a block has some, most have not come. */
 let pairs = new Uint32Array(0);
 
-/**
- * 1 for each block of codes of which some came, four of them a word. To write a byte anew waits for nothing, as to add a
- * bit does for the bit before.
- */
+/** 1 for each block of codes of which some came, four of them a word. */
 let blocks = new Uint8Array(0);
 let blockWords = new Uint32Array(0);
 

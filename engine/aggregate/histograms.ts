@@ -172,13 +172,12 @@ export class Histograms {
   }
 
   /** Adds entries of small integers to a group. */
-  combine(group: number, integers: CountedIntegers, entries: Span): void {
-    const { start, end } = entries;
+  combine(group: number, integers: CountedIntegers, { start, end }: Span): void {
     if (start === end) return;
     const { codes, counts, coding } = integers;
     const greatest = coding.value(codes[end - 1]!);
     if (greatest >= this.#capacities[group]! && !this.#earnByList(group, greatest, end - start)) {
-      this.#log.addAll(group, integers, entries);
+      this.#log.addAll(group, integers, { start, end });
       this.#isSettled = false;
       return;
     }

@@ -31,7 +31,7 @@ export class SizedCache<Key, Value> {
     return item.value;
   }
 
-  /** In the place of what the key had. A value that weighs more than all may is not kept. */
+  /** Replaces what the key had. A value that weighs more than all values may together is not kept. */
   set(key: Key, value: Value, size: number): void {
     this.#remove(key);
     if (size > this.#sizeMax) return;

@@ -17,7 +17,7 @@ import {
 } from './split-shape.ts';
 import { StringColumn } from './string-footer.ts';
 import type { SplitBlock, StringBlock } from './vector.ts';
-import { type ViewedBytes, viewed, WORD_SIZE } from './wtf8.ts';
+import { copyWords, viewed } from './wtf8.ts';
 
 /** One string put together: read at once, and not kept. */
 let scratch = viewed(new Uint8Array(4096));
@@ -102,7 +102,7 @@ export class SplitStrings extends StringColumn implements SplitBlock {
     const headStart = offsets[head]!;
     const headEnd = offsets[head + 1]!;
     this.#makeRoom(code, headEnd - headStart);
-    copyBytes(this.#constants().heads, headStart, headEnd, 0);
+    copyWords(this.#constants().heads.view, headStart, headEnd, scratch.view, 0);
     const end = this.#fillShape(code, headEnd - headStart);
     return { bytes: scratch.bytes, start: 0, end };
   }
@@ -180,7 +180,7 @@ export class SplitStrings extends StringColumn implements SplitBlock {
     let end = to;
     for (let at = offsets[shape]!; at < shapeEnd; ) {
       const hole = Math.min(holes[at]!, shapeEnd);
-      copyBytes(shapes, at, hole, end);
+      copyWords(shapes.view, at, hole, scratch.view, end);
       end += hole - at;
       if (hole < shapeEnd) end = partReader.fill(bytes[hole]!, filling, scratch.bytes, end);
       at = hole + 1;
@@ -233,15 +233,6 @@ export class SplitStrings extends StringColumn implements SplitBlock {
     }
     return start;
   }
-}
-
-/** Copies some bytes to the scratch, from `to` on. */
-function copyBytes({ bytes, view }: ViewedBytes, start: number, end: number, to: number): void {
-  const { bytes: own, view: ownView } = scratch;
-  let at = start;
-  const shift = to - start;
-  for (; at + WORD_SIZE <= end; at += WORD_SIZE) ownView.setInt32(at + shift, view.getInt32(at));
-  for (; at < end; at++) own[at + shift] = bytes[at]!;
 }
 
 function firstHoles(shapes: Uint8Array): Uint32Array {

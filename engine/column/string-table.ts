@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto';
 import { assert, must } from '../assert.ts';
 import { OPEN_BYTES_MAX } from '../limits.ts';
 import { sharedBytes, sharedOffsets } from './arrays.ts';
+import { copyWords } from './wtf8.ts';
 
 const BYTES_MIN = 256 * 1024;
 const STRINGS_MIN = 4096;
@@ -212,23 +213,6 @@ function enter(slots: Int32Array, hash: number, codePlusOne: number): void {
   while (slots[place + 1] !== 0) place = (place + 2) & mask;
   slots[place] = hash;
   slots[place + 1] = codePlusOne;
-}
-
-/**
- * Stands in for `set` of a subarray, which copies byte by byte into shared memory unless both sides
- * are aligned.
- */
-function copyWords(
-  source: DataView,
-  start: number,
-  end: number,
-  target: DataView,
-  offset: number,
-): void {
-  let at = start;
-  let to = offset;
-  for (; at + 4 <= end; at += 4, to += 4) target.setInt32(to, source.getInt32(at, true), true);
-  for (; at < end; at++, to++) target.setUint8(to, source.getUint8(at));
 }
 
 /** With its length: see `newSegmentBuffer`. */

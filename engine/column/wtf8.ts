@@ -145,3 +145,19 @@ export function mayNeedEscape(word: number): boolean {
   const controls = word - 0x20202020;
   return ((word | quotes | backslashes | controls) & 0x80808080) !== 0;
 }
+
+/** Copies bytes [start, end) to `offset`, a word at a time: `set` of a subarray goes byte by byte where memory is shared. */
+export function copyWords(
+  source: DataView,
+  start: number,
+  end: number,
+  target: DataView,
+  offset: number,
+): void {
+  let at = start;
+  let to = offset;
+  for (; at + WORD_SIZE <= end; at += WORD_SIZE, to += WORD_SIZE) {
+    target.setInt32(to, source.getInt32(at, true), true);
+  }
+  for (; at < end; at++, to++) target.setUint8(to, source.getUint8(at));
+}
