@@ -15,10 +15,10 @@ import { TDigest } from 'tdigest';
 import {
   mergedValues,
   QuantileDigest,
+  sortDoubles,
   thinnedWeights,
   type WeightedValues,
 } from '../engine/aggregate/quantile-digest.ts';
-import { sortDoubles } from '../engine/aggregate/sort-numbers.ts';
 import { Random } from '../src/demo/traffic/random.ts';
 import { environmentLine, figuresOf, hashOf } from './measure.ts';
 

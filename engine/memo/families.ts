@@ -10,11 +10,11 @@ import { PreparedPlan } from '../plan/prepared-plan.ts';
 import type { Fragment } from './fragment.ts';
 import {
   type FamilyCall,
+  KnownPrefixes,
   type PatternCall,
   type ProjectCall,
   withProject,
 } from './prepare-states.ts';
-import { KnownPrefixes } from './text-prefixes.ts';
 
 /**
  * Fragments known by calls whose states are made ahead, for all projects: each is one more look at each row of

@@ -11,8 +11,14 @@ import type { TimeWindow } from '../plan/logical-plan.ts';
 import {
   type Coverage,
   coverageOf,
+  hasSmallState,
+  keepSmallState,
   type Piece,
+  PrefixSums,
   type ScannedRun,
+  SMALL_STATE_BYTES_MAX,
+  SMALL_STATE_SEGMENTS_MIN,
+  smallCoverageOf,
   togetherKey,
   wholeContentOf,
 } from './coverage.ts';
@@ -30,14 +36,6 @@ import {
 } from './partial-memo.ts';
 import { type PreparedStates, partialOf, type StatesOrder } from './prepare-states.ts';
 import { type KeptResult, type TogetherResult, unpackedWithin } from './run-pieces.ts';
-import {
-  hasSmallState,
-  keepSmallState,
-  PrefixSums,
-  SMALL_STATE_BYTES_MAX,
-  SMALL_STATE_SEGMENTS_MIN,
-  smallCoverageOf,
-} from './small-state.ts';
 
 /**
  * Rows of a segment from which their partial state is remembered: to look at fewer takes less than the

@@ -2,12 +2,11 @@ import { must } from '../assert.ts';
 import type { ScanScope } from '../column/segment.ts';
 import type { SqlValue } from '../column/value.ts';
 import { formatDatetime } from '../function/time/timestamp-text.ts';
-import type { OperatorProfile } from '../operator/profile.ts';
 import { literalText } from './expression-text.ts';
 import type { BoundQuery } from './logical-plan.ts';
 import { type CallContext, optimize } from './optimize/optimize.ts';
 import { type PhysicalScan, physicalPlanOf, scansOf } from './physical-plan.ts';
-import type { PlanProfile, ScanProfile } from './plan-profile.ts';
+import type { OperatorProfile, PlanProfile, ScanProfile } from './plan-profile.ts';
 import { logicalTree, type PlanTree, physicalTree, readableText, treeLines } from './plan-text.ts';
 import { EVERYTHING } from './reach.ts';
 

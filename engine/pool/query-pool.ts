@@ -20,7 +20,6 @@ import type { Column } from '../plan/expression.ts';
 import { breakerOf, type PhysicalPlan } from '../plan/physical-plan.ts';
 import type { SentTemplate } from '../plan/plan-cache.ts';
 import { QueryError } from '../query-error.ts';
-import { giveBack } from './answer-block.ts';
 import { DrainRate, NO_TENANT, type Tenant, TenantSets } from './fair-queue.ts';
 import {
   type CoveredRun,
@@ -40,6 +39,7 @@ import {
   type DivideTask,
   type DoneAnswer,
   type FieldsTask,
+  giveBack,
   type MergeTask,
   newTaskSignal,
   type PackTask,

@@ -56,11 +56,11 @@ import { PlanProfiler } from '../plan/plan-profile.ts';
 import { PreparedPlans } from '../plan/prepared-plan.ts';
 import { RowWriter } from '../plan/row-writer.ts';
 import { QueryError, RunStoppedError } from '../query-error.ts';
-import { AnswerBlocks } from './answer-block.ts';
 import { HeapGuard, HeldTooMuchError } from './heap-guard.ts';
 import { THREAD_BOUNDS, type ThreadData } from './pool-limits.ts';
 import { noteRows, noteTask } from './pool-stats.ts';
 import {
+  AnswerBlocks,
   type DividedAnswer,
   type DivideTask,
   type MergeTask,

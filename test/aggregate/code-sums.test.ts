@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { sumCodes } from '../../engine/aggregate/code-sums.ts';
+import { sumCodes } from '../../engine/aggregate/sum.ts';
 import { CodedNumbers, IntegerCoding, PackedNumbers } from '../../engine/column/number-vectors.ts';
 import { FLOAT64, INT64 } from '../../engine/column/type.ts';
 import { numberVector } from '../../engine/column/vector.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { countFewCodes } from '../../engine/aggregate/few-codes.ts';
+import { countFewCodes } from '../../engine/aggregate/chunk-runs.ts';
 
 test('codes of a run are counted, ascending, however many rows and codes there are', () => {
   const width = fc.constantFrom(Uint8Array, Uint16Array, Uint32Array);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { sortDoubles } from '../../engine/aggregate/sort-numbers.ts';
+import { sortDoubles } from '../../engine/aggregate/quantile-digest.ts';
 
 /** Enough for sorting by digits. */
 const COUNT = 3000;

@@ -2,7 +2,7 @@ import { equal } from 'node:assert/strict';
 import { test } from 'node:test';
 import { INT64 } from '../../engine/column/type.ts';
 import type { LogicalPlan } from '../../engine/plan/logical-plan.ts';
-import { nameQuantileOffsets } from '../../engine/plan/optimize/quantile-offsets.ts';
+import { nameQuantileOffsets } from '../../engine/plan/optimize/prune-columns.ts';
 import type { PhysicalPlan } from '../../engine/plan/physical-plan.ts';
 import { operatorsOf } from '../../engine/plan/physical-walk.ts';
 

@@ -8,7 +8,7 @@ import {
   ExistsRows,
   type RowsToValue,
   ScalarRows,
-} from '../../engine/operator/rows-to-value.ts';
+} from '../../engine/plan/apply.ts';
 import { QueryError } from '../../engine/query-error.ts';
 import { chunkOf, type Row, RowSink } from './harness.ts';
 

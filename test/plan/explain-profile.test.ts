@@ -7,7 +7,6 @@ import { sealSegment } from '../../engine/column/seal.ts';
 import type { Segment } from '../../engine/column/segment.ts';
 import { readSegment } from '../../engine/column/segment-reader.ts';
 import { constantVector } from '../../engine/column/vector.ts';
-import { ProfiledSink, Profiler } from '../../engine/operator/profile.ts';
 import type { Sink } from '../../engine/operator/sink.ts';
 import {
   type ExecutionContext,
@@ -18,7 +17,13 @@ import {
 import { optimize } from '../../engine/plan/optimize/optimize.ts';
 import { type PhysicalPlan, physicalPlanOf } from '../../engine/plan/physical-plan.ts';
 import { operatorsOf } from '../../engine/plan/physical-walk.ts';
-import { combineProfiles, type PlanProfile, PlanProfiler } from '../../engine/plan/plan-profile.ts';
+import {
+  combineProfiles,
+  type PlanProfile,
+  PlanProfiler,
+  ProfiledSink,
+  Profiler,
+} from '../../engine/plan/plan-profile.ts';
 import { prepareQuery } from '../../engine/plan/prepared-query.ts';
 import { EVERYTHING } from '../../engine/plan/reach.ts';
 import { RowWriter } from '../../engine/plan/row-writer.ts';

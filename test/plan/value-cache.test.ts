@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { SqlValue } from '../../engine/column/value.ts';
 import { dictionaryVector, valueAt } from '../../engine/column/vector.ts';
-import { PredicateCache, ValueCache } from '../../engine/plan/evaluator/value-cache.ts';
+import { PredicateCache, ValueCache } from '../../engine/plan/evaluator/lift.ts';
 import { QueryError, RunStoppedError } from '../../engine/query-error.ts';
 
 const DICTIONARY = { size: 1, value: () => 'a', isDistinct: true };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { ANSWER_BLOCK_BYTES_MAX, ANSWER_BLOCKS_MAX } from '../../engine/limits.ts';
-import { AnswerBlocks, giveBack, type LentBytes } from '../../engine/pool/answer-block.ts';
+import { AnswerBlocks, giveBack, type LentBytes } from '../../engine/pool/task.ts';
 
 function memoryOf({ bytes }: LentBytes): ArrayBufferLike {
   return bytes.buffer;
