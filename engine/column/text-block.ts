@@ -1,5 +1,6 @@
 import { CHUNK_ROWS_MAX } from '../limits.ts';
 import { lengthened } from './arrays.ts';
+import { consecutivePositions } from './chunk.ts';
 import { PlainStrings } from './string-values.ts';
 import {
   type DictionaryVector,
@@ -9,7 +10,7 @@ import {
   type StringDictionary,
   type Vector,
 } from './vector.ts';
-import { encodeWtf8, viewed, WORD_SIZE } from './wtf8.ts';
+import { encodeWtf8, isSurrogateAt, viewed, WORD_SIZE } from './wtf8.ts';
 
 /** Strings end to end, in the order in which they come. */
 export class TextBlock {
@@ -67,6 +68,22 @@ export function isOfTexts(vector: Vector): vector is TextVector {
   return vector.kind === 'dictionary' && isOfStrings(vector.dictionary);
 }
 
+/** The strings of a vector as bytes; `undefined` where they lie otherwise, or are no strings. */
+function textsOf(vector: Vector): TextVector | undefined {
+  if (vector.kind !== 'constant') return isOfTexts(vector) ? vector : undefined;
+  if (typeof vector.value !== 'string') return undefined;
+  const block = new TextBlock(1);
+  block.addText(vector.value);
+  const codes = new Int32Array(vector.count);
+  return { kind: 'dictionary', count: vector.count, codes, dictionary: block.dictionary() };
+}
+
+/** The same of several vectors; `undefined` where one has none. */
+export function textsOfEach(vectors: readonly Vector[]): readonly TextVector[] | undefined {
+  const columns = vectors.flatMap((vector) => textsOf(vector) ?? []);
+  return columns.length === vectors.length ? columns : undefined;
+}
+
 /**
  * Strings of the rows of a chunk that lie end to end, in the order of the rows: each has its row as its code. Of those that
  * are NULL no byte is there.
@@ -84,7 +101,7 @@ class FlatStrings extends PlainStrings {
 export type FlatTexts = DictionaryVector & { readonly dictionary: FlatStrings };
 
 /** Bytes of the strings of a chunk, at most, that are put end to end: they stay within the second-level cache, as all of it. */
-const FLAT_BYTES_MAX = 1_048_576;
+export const FLAT_BYTES_MAX = 1_048_576;
 
 /** Of the vector that was asked for last, as long as somebody has it. */
 let last = new WeakMap<TextVector, { readonly texts: FlatTexts | undefined }>();
@@ -102,6 +119,15 @@ export function flatTextsOf(vector: TextVector): FlatTexts | undefined {
   return texts;
 }
 
+/** Strings of rows, none of them NULL, that somebody has put end to end. */
+export function flatTextsIn({ bytes, offsets }: StringBlock): FlatTexts {
+  const count = offsets.length - 1;
+  let bits = 0;
+  for (let at = 0; at < offsets[count]!; at++) bits |= bytes[at]!;
+  const strings = new FlatStrings({ bytes, offsets }, count, (bits & NOT_ASCII) === 0);
+  return dictionaryVector(consecutivePositions(0, count), count, strings) as FlatTexts;
+}
+
 /** The same rows with other strings of the same sizes. */
 export function withBytes({ codes, count, dictionary }: FlatTexts, bytes: Uint8Array): FlatTexts {
   const { strings, isAscii } = dictionary;
@@ -116,6 +142,27 @@ function flatten({ codes: given, count, dictionary }: TextVector): FlatTexts | u
     if (given[row]! >= 0) {
       const { bytes, start, end } = dictionary.range(given[row]!);
       if (!room.write(bytes, start, end)) return undefined;
+      codes[row] = row;
+    }
+    room.end(row);
+  }
+  return dictionaryVector(codes, count, room.strings(count)) as FlatTexts;
+}
+
+/**
+ * The strings of several columns put together, row by row; NULL where one of them is. `undefined` where these are too many
+ * bytes, or halves of surrogate pairs meet, which have other bytes together.
+ */
+export function joinedTexts(columns: readonly TextVector[], count: number): FlatTexts | undefined {
+  if (count > CHUNK_ROWS_MAX) return undefined;
+  const room = new TextRoom(count);
+  const codes = new Int32Array(count).fill(-1);
+  for (let row = 0; row < count; row++) {
+    if (columns.every((column) => column.codes[row]! >= 0)) {
+      for (const { codes: own, dictionary } of columns) {
+        const { bytes, start, end } = dictionary.range(own[row]!);
+        if (!room.write(bytes, start, end) || room.hasHalvesAt(end - start)) return undefined;
+      }
       codes[row] = row;
     }
     room.end(row);
@@ -166,6 +213,14 @@ class TextRoom {
     return true;
   }
 
+  /** Whether a half of a surrogate pair is on both sides of the start of the last bytes, so many of them. */
+  hasHalvesAt(size: number): boolean {
+    const at = this.#size - size;
+    if ((this.#bits & NOT_ASCII) === 0 || at < SURROGATE_SIZE) return false;
+    const { bytes } = this.#own;
+    return isSurrogateAt(bytes, at - SURROGATE_SIZE, at) && isSurrogateAt(bytes, at, this.#size);
+  }
+
   /** The string of a row ends here. */
   end(row: number): void {
     this.#offsets[row + 1] = this.#size;
@@ -182,6 +237,9 @@ class TextRoom {
     this.#own.bytes.set(bytes.subarray(0, this.#size));
   }
 }
+
+/** Bytes of half of a surrogate pair. */
+const SURROGATE_SIZE = 3;
 
 /** The highest bit of each byte of a word. */
 const NOT_ASCII = 0x80808080;

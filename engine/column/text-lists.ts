@@ -2,6 +2,7 @@ import { carvedFloat64, carvedInt32, lengthened } from './arrays.ts';
 import { consecutivePositions } from './chunk.ts';
 import type { ByteRange } from './skeleton.ts';
 import { StringColumn } from './string-footer.ts';
+import { type TextVector, textsOfEach } from './text-block.ts';
 import {
   type DictionaryVector,
   dictionaryVector,
@@ -9,6 +10,7 @@ import {
   numberVector,
   type StringDictionary,
   type UnnestedElements,
+  type Vector,
 } from './vector.ts';
 
 /**
@@ -73,6 +75,37 @@ export class TextLists {
     const length = this.starts[entry + 1]! - start;
     // By contract, strings.
     return Array.from({ length }, (_, index) => this.strings.value(start + index) as string);
+  }
+}
+
+/** Lists with a string of each column, which stay where they are; `undefined` where these are no strings, or some is NULL. */
+export function listsOfTexts(vectors: readonly Vector[], count: number): TextLists | undefined {
+  const columns = textsOfEach(vectors);
+  if (columns?.some(({ codes }) => codes.subarray(0, count).includes(-1)) !== false)
+    return undefined;
+  const starts = carvedInt32(count + 1);
+  for (let row = 0; row <= count; row++) starts[row] = row * columns.length;
+  return new TextLists(starts, new WovenStrings(columns, count));
+}
+
+/** The first string of each column, then the second of each, and so on. */
+class WovenStrings extends StringColumn {
+  readonly #columns: readonly TextVector[];
+
+  constructor(columns: readonly TextVector[], count: number) {
+    super({ size: count * columns.length, isDistinct: false, isPerValue: true });
+    this.#columns = columns;
+  }
+
+  range(code: number): ByteRange {
+    const { codes, dictionary } = this.#columns[code % this.#columns.length]!;
+    return dictionary.range(codes[Math.floor(code / this.#columns.length)]!);
+  }
+
+  /** By contract, strings. */
+  override value(code: number): string {
+    const { codes, dictionary } = this.#columns[code % this.#columns.length]!;
+    return dictionary.value(codes[Math.floor(code / this.#columns.length)]!) as string;
   }
 }
 

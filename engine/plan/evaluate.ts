@@ -3,6 +3,8 @@ import { assert, unreachable } from '../assert.ts';
 import { carvedFloat64, carvedUint8 } from '../column/arrays.ts';
 import { type Chunk, VectorChunk, type VectorFunction } from '../column/chunk.ts';
 import { CodedNumbers } from '../column/number-vectors.ts';
+import { isOfTexts } from '../column/text-block.ts';
+import { listsOfTexts } from '../column/text-lists.ts';
 import { BOOL, type SqlType, typesEqual } from '../column/type.ts';
 import { isNested, type SqlValue } from '../column/value.ts';
 import {
@@ -68,7 +70,7 @@ export function compileExpression(
     case 'struct':
       return arrayBuilder(expression.fields.map(compile));
     case 'array':
-      return arrayBuilder(expression.elements.map(compile));
+      return arrayBuilder(expression.elements.map(compile), listsOfTexts);
     case 'read-as':
       return readAsFunction(compile(expression.input), expression.type);
     case 'cast':
@@ -170,8 +172,11 @@ function fieldNamed(value: SqlValue, name: string): SqlValue {
   return isNested(value) ? value.field(name) : null;
 }
 
-/** A STRUCT or an ARRAY from its parts, one array of values a row. */
-function arrayBuilder(parts: readonly VectorFunction[]): VectorFunction {
+/** A STRUCT or an ARRAY from its parts: one array of values a row, where `build` knows no other form. */
+function arrayBuilder(
+  parts: readonly VectorFunction[],
+  build: (vectors: readonly Vector[], count: number) => Vector | undefined = () => undefined,
+): VectorFunction {
   return (chunk) => {
     const vectors = parts.map((part) => part(chunk));
     if (vectors.every((vector) => vector.kind === 'constant')) {
@@ -180,6 +185,8 @@ function arrayBuilder(parts: readonly VectorFunction[]): VectorFunction {
         chunk.count,
       );
     }
+    const built = build(vectors, chunk.count);
+    if (built !== undefined) return built;
     const rows = new Array<SqlValue>(chunk.count);
     for (let row = 0; row < chunk.count; row++) {
       rows[row] = vectors.map((vector) => valueAt(vector, row));
@@ -470,10 +477,12 @@ function castFunction(input: VectorFunction, cast: Cast): VectorFunction {
   const isSame = to.kind === 'NUMBER' || (to.kind === 'DYNAMIC' && from.kind !== 'ARRAY');
   if (isSame) return input;
   const isWidening = from.kind === 'INT64' && to.kind === 'FLOAT64';
+  const isOfText = from.kind === 'DYNAMIC' && to.kind === 'STRING';
   return (chunk) => {
     const vector = input(chunk);
     // An INT64 within 2^53 is the same double.
     if (isWidening && vector.kind === 'number') return vector;
+    if (isOfText && isOfTexts(vector)) return vector;
     return castEach([vector], chunk.count);
   };
 }

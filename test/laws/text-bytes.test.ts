@@ -11,8 +11,15 @@ import { runsOf } from '../support/budget.ts';
 /** Pieces that one encoding or another treats apart: of several bytes, of two units, half of these, and operators. */
 const PIECES = ['a', 'b', '/rest', 'é', '😀', '\ud83d', '\ude00', '%', '_', '.'];
 
+/** Those that JSON writes in another way, and what a JSON text is made of. */
+const JSON_PIECES = ['"', '\\', '\n', '\u2028', '{"a":', '[', ']', '}', ',', '1', 'null'];
+
 const piece = fc.constantFrom('a', 'a', 'b', ...PIECES);
-const text = fc.array(piece, { maxLength: 5 }).map((pieces) => pieces.join(''));
+const text = fc
+  .array(fc.oneof({ weight: 5, arbitrary: piece }, fc.constantFrom(...JSON_PIECES)), {
+    maxLength: 5,
+  })
+  .map((pieces) => pieces.join(''));
 const part = fc.array(piece, { maxLength: 2 }).map((pieces) => pieces.join(''));
 
 /** So long that many of them are compressed. */
@@ -53,6 +60,22 @@ const expression = fc.oneof(
   part.map((wanted) => `STRPOS(x, ${quoted(wanted)}) > 0`),
   regex.map((pattern) => `REGEXP_CONTAINS(x, ${quoted(pattern)})`),
   fc.constantFrom('LENGTH(x)', 'CHAR_LENGTH(x)', 'BYTE_LENGTH(x)', 'x IS NULL', 'LENGTH(UPPER(x))'),
+  part.map((joined) => `STRPOS(CONCAT(x, ${quoted(joined)}, m.path, m.repeated), 'a')`),
+  fc.constantFrom('x || m.repeated', 'LENGTH(x || m.path)', 'm.repeated || x'),
+  fc.constantFrom(
+    ...['TO_JSON_STRING([x, m.path])', "LENGTH(TO_JSON_STRING(['a', x, m.repeated]))"],
+    ...["ARRAY_TO_STRING([x, 'b'], '-')", "[x, 'b'][SAFE_OFFSET(0)]", 'TO_JSON_STRING([x], TRUE)'],
+  ),
+  fc
+    .tuple(
+      fc.constantFrom(
+        'x',
+        `CONCAT('{"a":"', x, '"}')`,
+        `CONCAT('{"b":', x, ',"a":[1,"', x, '"]}')`,
+      ),
+      fc.constantFrom('$', '$.a', '$.b', '$.a.a', '$[0]', '$.a[1]'),
+    )
+    .map(([json, path]) => `JSON_VALUE(${json}, '${path}')`),
   fc
     .tuple(fc.constantFrom('SUBSTR', 'LEFT', 'RIGHT'), fc.integer({ min: 0, max: 5 }))
     .map(([name, count]) => `STRPOS(${name}(x, ${count}), 'a')`),

@@ -1,4 +1,6 @@
+import { JsonBuffer } from '../../column/json-buffer.ts';
 import { readInteger } from '../../column/json-nested.ts';
+import { FLAT_BYTES_MAX, flatTextsIn } from '../../column/text-block.ts';
 import {
   arrayOf,
   BOOL,
@@ -11,6 +13,7 @@ import {
   STRING,
 } from '../../column/type.ts';
 import type { SqlValue } from '../../column/value.ts';
+import type { StringBlock, Vector } from '../../column/vector.ts';
 import { QueryError } from '../../query-error.ts';
 import { castValue } from '../cast.ts';
 import { readAs } from '../dynamic.ts';
@@ -21,6 +24,9 @@ import {
   typed,
   withAlias,
 } from '../scalar-function.ts';
+import type { PartFinder } from '../text/text-units.ts';
+import { spendSteps } from '../work-meter.ts';
+import { JsonScalarFinder } from './json-finder.ts';
 import {
   compactJson,
   dynamicJson,
@@ -48,7 +54,7 @@ export const jsonFunctions: readonly ScalarFunction[] = [
       "JSON_VALUE('{\"a\": [1, 2]}', '$.a[1]')",
       "'2'",
     ],
-    ...readingJson([STRING, scalarText]),
+    ...readingJson([STRING, scalarText]).map(withFinder),
   ),
   ...withAlias(
     ['json_query', 'json_extract'],
@@ -91,6 +97,7 @@ export const jsonFunctions: readonly ScalarFunction[] = [
       nulls: 'handle',
       evaluate: typed(writing(DYNAMIC)),
       evaluateTyped: (types) => typed(writing(types[0]!)),
+      kernel: writeLists,
     },
   ),
   scalarFunction(
@@ -230,6 +237,21 @@ function readingJson(reading: Reading, ofJson: Reading = reading): readonly Scal
   ];
 }
 
+/** The finder of JSON_VALUE, for texts. */
+function withFinder(overload: ScalarOverload): ScalarOverload {
+  return { ...overload, part: ([path = '$']) => finderOf(path as string) };
+}
+
+/** `undefined` for what is no path, an error of each row that has a value. */
+function finderOf(path: string): PartFinder | undefined {
+  try {
+    return new JsonScalarFinder(parseJsonPath(path));
+  } catch (error) {
+    if (error instanceof QueryError) return undefined;
+    throw error;
+  }
+}
+
 function readingFrom(
   type: SqlType,
   find: (json: SqlValue, steps: readonly JsonStep[], type: SqlType) => string | undefined,
@@ -288,6 +310,38 @@ function writing(type: SqlType): (value: SqlValue, isPretty?: boolean | null) =>
     const json = jsonTextOf(value, type);
     return isPretty ? prettyJson(json) : json;
   };
+}
+
+/** Where the texts of a chunk are written. */
+const buffer = new JsonBuffer();
+
+/** TO_JSON_STRING of lists of texts that lie as bytes. */
+function writeLists([lists, pretty]: readonly Vector[], count: number): Vector | undefined {
+  if (lists?.form !== 'text lists' || lists.nulls !== undefined || pretty !== undefined)
+    return undefined;
+  const { starts, strings } = lists;
+  const offsets = new Uint32Array(count + 1);
+  buffer.clear();
+  for (let row = 0; row < count; row++) {
+    buffer.raw('[');
+    for (let code = starts[row]!; code < starts[row + 1]!; code++) {
+      if (code > starts[row]!) buffer.raw(',');
+      const { bytes, start, end } = strings.range(code);
+      buffer.stringBytes(bytes, start, end);
+    }
+    buffer.raw(']');
+    offsets[row + 1] = buffer.size;
+    if (buffer.size > FLAT_BYTES_MAX) return undefined;
+  }
+  spendSteps(starts[count]! + (buffer.size >> 2));
+  const texts = flatTextsIn({ bytes: buffer.take(), offsets });
+  return texts.dictionary.isAscii || !hasSeparators(texts.dictionary.strings) ? texts : undefined;
+}
+
+/** Whether a line or paragraph separator is there, which GoogleSQL writes as an escape. */
+function hasSeparators({ bytes }: StringBlock): boolean {
+  const all = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  return all.includes('\u2028') || all.includes('\u2029');
 }
 
 function makingJson(nulls: ScalarOverload['nulls']): ScalarOverload {

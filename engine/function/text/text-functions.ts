@@ -1,5 +1,12 @@
 import { carvedInt32, carvedUint8 } from '../../column/arrays.ts';
-import { flatTextsOf, isOfTexts, type TextVector, withBytes } from '../../column/text-block.ts';
+import {
+  flatTextsOf,
+  isOfTexts,
+  joinedTexts,
+  type TextVector,
+  textsOfEach,
+  withBytes,
+} from '../../column/text-block.ts';
 import { TextLists, TextParts } from '../../column/text-lists.ts';
 import { arrayOf, BOOL, INT64, STRING } from '../../column/type.ts';
 import type { SqlValue } from '../../column/value.ts';
@@ -50,7 +57,7 @@ export const textFunctions: readonly ScalarFunction[] = [
         "'/rest' || '/v1'",
         "'/rest/v1'",
       ],
-      ...textAndBytes(sure(textToText([STRING, STRING], joined))),
+      ...ofTextsAndBytes(sure(textToText([STRING, STRING], joined)), joinEach),
       joinedArrays('||'),
     ),
     joinsTexts: true,
@@ -63,7 +70,7 @@ export const textFunctions: readonly ScalarFunction[] = [
         "CONCAT('v', 1, '.', 2)",
         "'v1.2'",
       ],
-      ...textAndBytes({ ...sure(textToText([STRING], joined)), variadic: STRING }),
+      ...ofTextsAndBytes({ ...sure(textToText([STRING], joined)), variadic: STRING }, joinEach),
     ),
     joinsTexts: true,
   },
@@ -274,6 +281,19 @@ function joined(...texts: readonly SqlValue[]): string {
   // What is long came from an event, and may get something put to it.
   checkTextSize('CONCAT', length, longest + MADE_TEXT_LENGTH_MAX);
   return texts.join('');
+}
+
+/** The same with the kernel for texts alone. */
+function ofTextsAndBytes(ofText: ScalarOverload, kernel: Kernel): readonly ScalarOverload[] {
+  return [{ ...ofText, kernel }, ofBytes(ofText)];
+}
+
+/** `||` and CONCAT of strings that lie as bytes, some of them met once. They are too few for `checkTextSize` to refuse one. */
+function joinEach(vectors: readonly Vector[], count: number): Vector | undefined {
+  const columns = vectors.some(isMetOnce) ? textsOfEach(vectors) : undefined;
+  const joined = columns && joinedTexts(columns, count);
+  if (joined !== undefined) spendSteps(count + (joined.dictionary.strings.offsets[count]! >> 2));
+  return joined;
 }
 
 function replaceAll(text: string, from: string, to: string): string {
