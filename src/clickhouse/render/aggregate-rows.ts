@@ -10,9 +10,11 @@ import {
 } from './aggregate-sql.ts';
 import { deferredSql } from './deferred-sql.ts';
 import type { ColumnSql } from './expression-sql.ts';
+import { quantilesLength } from './quantiles-sql.ts';
 import { refuse } from './refusal.ts';
 import {
   ComputedColumns,
+  madeOf,
   named,
   nameOf,
   overText,
@@ -20,7 +22,9 @@ import {
   type RelationSql,
   SqlColumns,
   select,
+  selectOf,
 } from './relation-sql.ts';
+import { passedOn, SelectSql } from './select-sql.ts';
 import { groupKeyOf, type OrderKey, sortKeysOf } from './sort-sql.ts';
 import { asColumn } from './sql-type.ts';
 import type { StatementParts } from './statement-parts.ts';
@@ -51,20 +55,24 @@ export function aggregateRows(
     const own = { call, type: column.type, partition, below, parts, plans };
     const { sql, answer } = groupAnswer(own, stages);
     if (answer !== undefined) columns.set(column.id, { sql: nameOf(column), answer });
-    return `${asColumn(sql, column.type)} AS ${nameOf(column)}`;
+    const elementCount = call.isDeferred ? undefined : quantilesLength(call);
+    if (elementCount !== undefined) columns.set(column.id, { sql: nameOf(column), elementCount });
+    return { name: nameOf(column), sql: asColumn(sql, column.type) };
   });
-  const rows = stages.prepared.beside(select(stages.computed.items, below));
+  const computed = select(stages.computed.items, below);
+  const prepared = stages.prepared.beside(computed.sql);
+  const rows = selectOf({ sql: prepared, select: computed });
   const names = grouped.map(({ name }) => name);
-  const group = names.length === 0 ? '' : ` GROUP BY ${names.join(', ')}`;
   // Of a group whose answers nobody reads there is one row, too.
   if (keys.length === 0) stages.reduced.add('count()');
-  const reduced = [...grouped.map(({ name, key }) => `${key} AS ${name}`), ...stages.reduced.items];
-  const groups = `SELECT ${reduced.join(', ')} FROM (${rows})${group}`;
+  const reduced = [
+    ...grouped.map(({ name, key }) => ({ name, sql: key })),
+    ...stages.reduced.items,
+  ];
+  const groups = rows.groups(reduced, names);
+  const made = SelectSql.over(groups, true).selecting([...names.map(passedOn), ...answers]);
   return {
-    sql:
-      answers.length === 0
-        ? groups
-        : `SELECT ${[...names, ...answers].join(', ')} FROM (${groups})`,
+    ...(answers.length === 0 ? { sql: groups } : madeOf(made)),
     columns,
     order: [],
   };

@@ -9,8 +9,8 @@ import {
 } from '../../../engine/columns.ts';
 import type { Column } from '../../../engine/index.ts';
 
-/** A value of a row as ClickHouse sends it: a text, or a list where the value has parts. */
-export type Cell = null | string | readonly Cell[];
+/** A value of a row as ClickHouse sends it: a text, a number of at most 32 bits or a double, or a list where it has parts. */
+export type Cell = null | string | number | readonly Cell[];
 
 /** Integers beyond it, 2^53, are quoted for JavaScript's sake. */
 const EXACT_MAX = 2n ** 53n;
@@ -37,7 +37,14 @@ function cellJson(cell: Cell, type: SqlType): string {
   if (type.kind === 'ARRAY') return arrayJson(cell as readonly Cell[], type);
   if (type.kind === 'STRUCT') return structJson(cell as readonly Cell[], type);
   if (type.kind === 'INTERVAL') return JSON.stringify((cell as readonly Cell[])[0] ?? null);
-  return cell === null ? 'null' : scalarJson(cell as string, type);
+  if (type.kind === 'NUMBER') return numberJson(cell as readonly Cell[]);
+  return cell === null ? 'null' : scalarJson(String(cell), type);
+}
+
+/** An integer, or a double; the other one is NULL. */
+function numberJson([whole = null, fraction = null]: readonly Cell[]): string {
+  if (whole !== null) return integerJson(String(whole));
+  return fraction === null ? 'null' : floatJson(String(fraction));
 }
 
 function scalarJson(text: string, { kind }: SqlType): string {
@@ -59,8 +66,6 @@ function scalarJson(text: string, { kind }: SqlType): string {
       return JSON.stringify(formatTimeOfDay(Number(text)));
     case 'FLOAT64':
       return floatJson(text);
-    case 'NUMBER':
-      return text.startsWith('f') ? floatJson(text.slice(1)) : integerJson(text);
     default:
       return integerJson(text);
   }
@@ -98,8 +103,9 @@ function arrayJson([elements]: readonly Cell[], type: SqlType): string {
   return `[${texts.join(',')}]`;
 }
 
-/** A record and an INTERVAL are lists of at most one item. */
+/** A record and an INTERVAL are lists of at most one item; a number has two forms. */
 function isMissing(cell: Cell, { kind }: SqlType): boolean {
+  if (kind === 'NUMBER') return (cell as readonly Cell[]).every((form) => form === null);
   if (kind !== 'STRUCT' && kind !== 'INTERVAL') return cell === null;
   return (cell as readonly Cell[]).length === 0;
 }

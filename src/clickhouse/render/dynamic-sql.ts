@@ -9,11 +9,19 @@ import { dateOfText, datetimeOfText, timeOfDayOfText, timestampOfText } from './
  * The first character tells the kind. A record that is a field's value is a list of one (`EventRow.body`).
  */
 
-/** The field `name` of a record or of a list of one record; NULL for any other value. By the rules of `Nested.field`. */
-export function dynamicField(record: string, name: string, parts: StatementParts): string {
+/**
+ * The field `name` of a record or of a list of one record; NULL for any other value. By the rules of `Nested.field`.
+ * `isRecord`: it is known to be a record.
+ */
+export function dynamicField(
+  record: string,
+  name: string,
+  parts: StatementParts,
+  isRecord = false,
+): string {
   const exact = parts.text(name);
   const lower = parts.text(name.toLowerCase());
-  return parts.once(onlyRecord(record, parts), (only) =>
+  return parts.once(isRecord ? record : onlyRecord(record, parts), (only) =>
     parts.once(`JSONExtractRaw(${only}, ${exact})`, (found) => {
       const pair = parts.variable();
       // Only where no key is equal does one count that differs in case.

@@ -14,12 +14,20 @@ import { subquerySql } from './subquery-sql.ts';
 /** What a column of the plan is called in the statement, at one place of it. */
 export type Columns = ReadonlyMap<ColumnId, ColumnSql>;
 
-export type ColumnSql = {
+/** What is known of the values of a column. */
+export type ColumnFacts = {
+  /** It holds no NULL. */
+  readonly isKnown?: true;
+  /** Lists have so many elements at least, where they are not NULL. */
+  readonly elementCount?: number;
+  /** Values are JSON of records, where they are not NULL. */
+  readonly isRecord?: true;
+};
+
+export type ColumnSql = ColumnFacts & {
   readonly sql: string;
   /** The order of arrival has a type of its own: it can be passed on and sorted by, and nothing else. */
   readonly isArrival?: true;
-  /** It holds no NULL. */
-  readonly isKnown?: true;
   /** Of an aggregate whose errors count only where it is read: its value, given the column. */
   readonly answer?: (sql: string) => string;
 };
@@ -119,12 +127,16 @@ export class ExpressionSql {
       expressions: call.arguments,
       arguments: call.arguments.map((argument) => this.of(argument)),
       types: call.arguments.map(({ type }) => type),
+      facts: call.arguments.map((each) =>
+        each.op === 'column' ? this.#columns.get(each.id) : undefined,
+      ),
       parts: this.#parts,
     });
   }
 
   #field({ input, name, type }: Of<'dynamic-field'>): string {
-    const field = dynamicField(this.of(input), name, this.#parts);
+    const isRecord = input.op === 'column' && this.#columns.get(input.id)?.isRecord === true;
+    const field = dynamicField(this.of(input), name, this.#parts, isRecord);
     return type.kind === 'ARRAY' ? dynamicList(field, this.#parts) : field;
   }
 

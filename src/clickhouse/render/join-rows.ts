@@ -13,7 +13,7 @@ import type { RenderContext } from './aggregate-rows.ts';
 import { withAnswers } from './correlated-sql.ts';
 import { type ColumnSql, type Columns, ExpressionSql } from './expression-sql.ts';
 import { refuse } from './refusal.ts';
-import { type RelationSql, SqlColumns } from './relation-sql.ts';
+import { madeOf, type RelationSql, SqlColumns, selectOf } from './relation-sql.ts';
 import { isScalar } from './sql-type.ts';
 import { canRaise, type StatementParts } from './statement-parts.ts';
 
@@ -46,7 +46,7 @@ export function joinRows(
   const conditions = rest.map((term) =>
     new ExpressionSql(asked, context.parts, context.plans).of(term),
   );
-  return conditions.length === 0 ? asked : { ...asked, sql: filtered(asked.sql, conditions) };
+  return conditions.length === 0 ? asked : { ...asked, ...filtered(asked, conditions) };
 }
 
 /** ClickHouse keeps the right side in memory: that is the one without events, if any. */
@@ -81,9 +81,9 @@ function withNulls(side: RelationSql): RelationSql {
 }
 
 /** Conditions that may raise an error stay in their order: taken apart, ClickHouse may test them in another. */
-export function filtered(sql: string, conditions: readonly string[]): string {
+export function filtered(below: RelationSql, conditions: readonly string[]) {
   const all = conditions.join(' AND ');
-  return `SELECT * FROM (${sql}) WHERE ${canRaise(all) ? `if(${all}, 1, 0)` : all}`;
+  return madeOf(selectOf(below).where(canRaise(all) ? `if(${all}, 1, 0)` : all));
 }
 
 function idsOf({ columns }: RelationSql): ReadonlySet<ColumnId> {

@@ -20,6 +20,7 @@ import { type NumberRange, numberedScan } from './numbered-scan.ts';
 import { refuse } from './refusal.ts';
 import {
   ascending,
+  madeOf,
   named,
   nameOf,
   type OuterRows,
@@ -27,7 +28,10 @@ import {
   type Plans,
   type RelationSql,
   select,
+  selectOf,
+  withOrder,
 } from './relation-sql.ts';
+import { type Item, passedOn, SelectSql } from './select-sql.ts';
 import { orderText, sortKeysOf } from './sort-sql.ts';
 import { asColumn, constants, integer } from './sql-type.ts';
 import { type StatementParts, withinExpression } from './statement-parts.ts';
@@ -144,23 +148,29 @@ export class PlanSql implements Plans {
     if (fields.size > 0) conditions.push(`${this.#raiseUnreadable()} = 0`);
     const items = columns.map(({ column, field }) => {
       const sql = fields.get(column.id) ?? (field === 'root' ? this.#body() : SCANNED[field]);
-      return `${sql} AS ${nameOf(column)}`;
+      return { name: nameOf(column), sql };
     });
-    const list = items.length === 0 ? '1 AS one' : items.join(', ');
     const { numbers } = this.#scanned;
     if (numbers !== undefined) {
+      const list = items.map(({ name, sql: value }) => `${value} AS ${name}`).join(', ');
       const sql = numberedScan({
-        ...{ table: EVENTS_TABLE, list, conditions, columns, numbers },
+        ...{
+          table: EVENTS_TABLE,
+          list: list === '' ? '1 AS one' : list,
+          conditions,
+          columns,
+          numbers,
+        },
         source: this.#parts.text(source),
       });
       return { sql, columns: named(columns.map(({ column }) => column)), order: [] };
     }
     return {
-      sql: `SELECT ${list} FROM ${EVENTS_TABLE} WHERE ${conditions.join(' AND ')}`,
+      ...madeOf(new SelectSql({ items, from: EVENTS_TABLE, where: conditions })),
       columns: new Map(
         columns.map(({ column, field }) => [
           column.id,
-          { sql: nameOf(column), ...SCANNED_FACTS[field] },
+          { sql: nameOf(column), ...(fields.has(column.id) ? {} : SCANNED_FACTS[field]) },
         ]),
       ),
       order: [],
@@ -217,22 +227,22 @@ export class PlanSql implements Plans {
   #filter(plan: Of<'filter'>): RelationSql {
     const below = this.#input(plan);
     const condition = this.#over(below).of(plan.predicate);
-    return { ...below, sql: filtered(below.sql, [condition]) };
+    return { ...below, ...filtered(below, [condition]) };
   }
 
   #project(plan: Of<'project'>): RelationSql {
     const below = this.#input(plan);
     const expressions = this.#over(below);
     const result = new Map<ColumnId, ColumnSql>();
-    const items: string[] = [];
+    const items: Item[] = [];
     for (const { column, expression } of plan.columns) {
       const name = nameOf(column);
       const passed = expression.op === 'column' ? below.columns.get(expression.id) : undefined;
       const sql = passed?.sql ?? asColumn(expressions.of(expression), column.type);
-      items.push(sql === name ? name : `${sql} AS ${name}`);
+      items.push({ name, sql });
       result.set(column.id, { ...passed, sql: name });
     }
-    return { sql: select(items, below), columns: result, order: below.order };
+    return { ...madeOf(select(items, below)), columns: result, order: below.order };
   }
 
   #unnest(plan: Of<'unnest'>): RelationSql {
@@ -256,14 +266,7 @@ export class PlanSql implements Plans {
       joined.push(`${offsets} AS ${nameOf(offset)}`);
       columns.push(offset);
     }
-    const items = [...columns.map(nameOf), position];
-    const passed = Array.from(below.columns.values(), ({ sql }) => sql);
-    const kind = outer ? 'LEFT ARRAY JOIN' : 'ARRAY JOIN';
-    return {
-      sql: `${select([...passed, ...items], { ...below, sql: inner })} ${kind} ${joined.join(', ')}`,
-      columns: new Map([...below.columns, ...named(columns)]),
-      order: [...below.order, ascending(position)],
-    };
+    return unnested({ ...below, sql: inner }, { outer, joined, columns, position });
   }
 
   /** Lists of the same length, each with one field of the elements. */
@@ -281,15 +284,7 @@ export class PlanSql implements Plans {
       joined.push(`${offsetsOf(nameOf(first), this.#parts.variable())} AS ${nameOf(offset)}`);
       columns.push(offset);
     }
-    // Another unnest may take the same lists apart.
-    const passed = Array.from(below.columns.values(), ({ sql }) => sql);
-    const items = [...passed, ...columns.map(nameOf)];
-    const kind = outer ? 'LEFT ARRAY JOIN' : 'ARRAY JOIN';
-    return {
-      sql: `${select([...items, position], below)} ${kind} ${joined.join(', ')}`,
-      columns: new Map([...below.columns, ...named(columns)]),
-      order: [...below.order, ascending(position)],
-    };
+    return unnested(below, { outer, joined, columns, position });
   }
 
   /** Pairs of each element for which the condition holds, and its offset. */
@@ -380,39 +375,36 @@ export class PlanSql implements Plans {
   #sort(plan: Of<'sort'>): RelationSql {
     const below = this.#input(plan);
     const parts = this.#parts;
-    const items: string[] = [];
+    const items: Item[] = [];
     const sorted = plan.keys.map((key) => {
       const { expression } = key;
       const passed = expression.op === 'column' ? below.columns.get(expression.id) : undefined;
       if (passed !== undefined)
         return { ...key, value: passed.sql, isArrival: passed.isArrival, type: expression.type };
       const value = parts.variable();
-      items.push(`${asColumn(this.#over(below).of(expression), expression.type)} AS ${value}`);
+      const sql = asColumn(this.#over(below).of(expression), expression.type);
+      items.push({ name: value, sql });
       return { ...key, value, type: expression.type };
     });
-    const sql =
-      items.length === 0 ? below.sql : `SELECT *, ${items.join(', ')} FROM (${below.sql})`;
-    return this.#ordered({ ...below, sql }, sorted);
+    return this.#ordered(withItems(below, items), sorted);
   }
 
   /** The rows in the order of some columns, and where these are equal in the order that they have. */
   #ordered(below: RelationSql, keys: readonly SortedColumn[]): RelationSql {
-    const items: string[] = [];
+    const items: Item[] = [];
     const order = keys.flatMap(({ value, type, isArrival, descending, nullsFirst }) => {
       const parts = isArrival ? [value] : sortKeysOf(value, type);
       return parts.map((part) => {
         if (part === value && COLUMN.test(value)) return { sql: value, descending, nullsFirst };
         const sql = this.#parts.variable();
-        items.push(`${part} AS ${sql}`);
+        items.push({ name: sql, sql: part });
         return { sql, descending, nullsFirst };
       });
     });
     const names = new Set(order.map(({ sql }) => sql));
     // Rows that are equal by a key need not be sorted by it once more.
     const rest = below.order.filter(({ sql }) => !names.has(sql));
-    const sql =
-      items.length === 0 ? below.sql : `SELECT *, ${items.join(', ')} FROM (${below.sql})`;
-    return { ...below, sql, order: [...order, ...rest] };
+    return { ...withItems(below, items), order: [...order, ...rest] };
   }
 
   #limit(limit: Of<'limit'>): RelationSql {
@@ -421,10 +413,9 @@ export class PlanSql implements Plans {
     const isBound = top !== undefined && !this.#readsEvents(top);
     const below = (isBound ? this.#boundTo(top) : this).of(input);
     if (per !== undefined) return this.#limitPer(below, { count, offset, per });
-    const by = below.order.length === 0 ? '' : ` ORDER BY ${below.order.map(orderText).join(', ')}`;
     const rows = count === undefined ? '' : ` LIMIT ${rowCount(count)}`;
     const skipped = offset === undefined ? '' : ` OFFSET ${rowCount(offset)}`;
-    return { ...below, sql: `SELECT * FROM (${below.sql})${by}${rows}${skipped}` };
+    return { ...below, ...madeOf(selectOf(below).firstRows(below.order, `${rows}${skipped}`)) };
   }
 
   /** Whether what lies between scan and sort reads events as a whole. */
@@ -443,10 +434,13 @@ export class PlanSql implements Plans {
    * columns, and then the events themselves are read from a small part of the table.
    */
   #boundTo({ scan, rows, time: id, descending, rowCount }: TopTimes): PlanSql {
-    const { sql, columns } = this.of(rows);
-    const time = must(columns.get(id), 'the time of the scan is passed on').sql;
-    const [extreme, way, sign] = descending ? ['min', 'DESC', '>='] : ['max', 'ASC', '<='];
-    const times = `SELECT ${time} FROM (${sql}) ORDER BY ${time} ${way} LIMIT ${rowCount}`;
+    const relation = this.of(rows);
+    const time = must(relation.columns.get(id), 'the time of the scan is passed on').sql;
+    const [extreme, sign] = descending ? ['min', '>='] : ['max', '<='];
+    const order = [{ sql: time, descending, nullsFirst: false }];
+    const times = selectOf(relation)
+      .selecting([passedOn(time)])
+      .firstRows(order, ` LIMIT ${rowCount}`).sql;
     // Without any row it is 0, and does not matter.
     const last = `ifNull((SELECT ${extreme}(${time}) FROM (${withinExpression(times)})), 0)`;
     const bound = `timestamp ${sign} fromUnixTimestamp64Micro(${last}, 'UTC')`;
@@ -497,6 +491,40 @@ export class PlanSql implements Plans {
   }
 }
 
+/** The rows of a relation, each with further columns. */
+function withItems(below: RelationSql, items: readonly Item[]): RelationSql {
+  if (items.length === 0) return below;
+  return { ...below, ...madeOf(selectOf(below).selectingMore(items)) };
+}
+
+/** The rows of a relation, once for each element of lists that are joined. */
+function unnested(
+  below: RelationSql,
+  {
+    outer,
+    joined,
+    columns,
+    position,
+  }: {
+    readonly outer: boolean;
+    readonly joined: readonly string[];
+    readonly columns: readonly Column[];
+    readonly position: string;
+  },
+): RelationSql {
+  const own = [...columns.map(nameOf), position];
+  // Another unnest may take the same lists apart.
+  const passed = Array.from(below.columns.values(), ({ sql }) => sql);
+  const items = withOrder([...passed, ...own].map(passedOn), below);
+  const join = `${outer ? 'LEFT ARRAY JOIN' : 'ARRAY JOIN'} ${joined.join(', ')}`;
+  return {
+    // Of two joins within one SELECT, ClickHouse loses columns of the second.
+    ...madeOf(new SelectSql({ items, from: `(${below.sql}) ${join}` })),
+    columns: new Map([...below.columns, ...named(columns)]),
+    order: [...below.order, ascending(position)],
+  };
+}
+
 /** The name of a column. */
 const COLUMN = /^[cx]\d+$/;
 
@@ -520,6 +548,7 @@ const SCANNED_FACTS: Readonly<Partial<Record<ScanField, Partial<ColumnSql>>>> = 
   arrival: { isArrival: true },
   id: { isKnown: true },
   timestamp: { isKnown: true },
+  root: { isRecord: true },
 };
 
 /** The offsets of the elements of an Array. */

@@ -1,4 +1,5 @@
 import { arrayOf, QUANTILES_MAX, type SqlType } from '../../../engine/columns.ts';
+import type { AggregateCall } from '../../../engine/index.ts';
 import type { AggregateSqlCall } from './aggregate-sql.ts';
 import { exactKeys } from './number-sql.ts';
 import { refuse } from './refusal.ts';
@@ -10,20 +11,36 @@ import type { StatementParts } from './statement-parts.ts';
 const LEVELS_MAX = 200;
 
 /** Which values of a sorted list are wanted: those of ranks max(⌈i·N/n⌉, 1) among N values. */
-type Ranks = { readonly offsets: readonly number[]; readonly partCount: number };
+type Ranks = {
+  readonly offsets: readonly number[];
+  readonly partCount: number;
+  /** N, but for DYNAMIC values of several kinds. */
+  readonly counted: string;
+};
 
 /** APPROX_QUANTILES, as the embedded engine picks values while it counts them exactly. Here it always does. */
 export function quantilesSql(of: AggregateSqlCall): string {
   const type = of.types[0]!;
   const partCount = quantileCount(of);
-  const offsets = of.call.elements ?? Array.from({ length: partCount + 1 }, (_, offset) => offset);
-  const list = pickedValues(of, type, { offsets, partCount });
-  const stored = storedType(arrayOf(type));
+  const offsets = offsetsOf(of.call, partCount);
   const counted = of.reduce('count', [], `NOT ${isNull(of.arguments[0]!, type)}`);
-  return `if(${counted} = 0, CAST([], '${stored}'), CAST([${list}], '${stored}'))`;
+  const list = pickedValues(of, type, { offsets, partCount, counted });
+  const stored = storedType(arrayOf(type));
+  return `CAST(if(${counted} = 0, [], [${list}]), '${stored}')`;
 }
 
-function quantileCount({ call: { constants } }: AggregateSqlCall): number {
+function offsetsOf({ elements }: AggregateCall, partCount: number): readonly number[] {
+  return elements ?? Array.from({ length: partCount + 1 }, (_, offset) => offset);
+}
+
+/** How many elements the answer has, where it is no NULL. */
+export function quantilesLength(call: AggregateCall): number | undefined {
+  return call.name === 'approx_quantiles'
+    ? offsetsOf(call, quantileCount({ call })).length
+    : undefined;
+}
+
+function quantileCount({ call: { constants } }: Pick<AggregateSqlCall, 'call'>): number {
   const value = constants[0]?.op === 'literal' ? constants[0].value : undefined;
   if (typeof value === 'number' && value >= 1 && value <= QUANTILES_MAX) return value;
   return refuse(
@@ -65,16 +82,13 @@ function selected({ reduce }: AggregateSqlCall, value: string, { offsets, partCo
 /** Where all are whole, of integers; else of all numbers, sorted. */
 function selectedNumbers(of: AggregateSqlCall, value: string, ranks: Ranks): string {
   const { parts, reduce } = of;
-  const stored = storedType({ kind: 'NUMBER' });
   const number = parts.variable();
-  const whole = `CAST(tuple(${number}, NULL), '${stored}')`;
-  const fraction = `CAST(tuple(NULL, ${number}), '${stored}')`;
+  const [whole, fraction] = [`tuple(${number}, NULL)`, `tuple(NULL, ${number})`];
   const [wholes, fractions] = [1, 2].map((half) => reduce('groupArray', [`${value}.${half}`]));
   const all = `arrayConcat(arrayMap(${number} -> ${whole}, ${wholes}), arrayMap(${number} -> ${fraction}, ${fractions}))`;
   const sorted = `arraySort(${number} -> tuple(${exactKeys(number).join(', ')}), ${all})`;
   const integers = `arrayMap(${number} -> ${whole}, ${selected(of, `${value}.1`, ranks)})`;
-  const mixed = parts.once(sorted, (list) => elementsAt(list, ranks, parts));
-  return `if(empty(${fractions}), ${integers}, ${mixed})`;
+  return `if(empty(${fractions}), ${integers}, ${elementsAt(sorted, ranks, parts)})`;
 }
 
 function sortedValues(of: AggregateSqlCall, type: SqlType, ranks: Ranks): string {
@@ -85,15 +99,19 @@ function sortedValues(of: AggregateSqlCall, type: SqlType, ranks: Ranks): string
   const all = `arraySort(${reduce('groupArray', [entry], `NOT ${isNull(value, type)}`)})`;
   const sorted = type.kind === 'DYNAMIC' ? ofFirstKind(all, parts) : all;
   const name = parts.variable();
-  return parts.once(
-    sorted,
-    (list) => `arrayMap(${name} -> ${name}.${keys.length + 1}, ${elementsAt(list, ranks, parts)})`,
-  );
+  return parts.once(sorted, (list) => {
+    const elements = elementsAt(list, { ...ranks, counted: `length(${list})` }, parts);
+    return `arrayMap(${name} -> ${name}.${keys.length + 1}, ${elements})`;
+  });
 }
 
-function elementsAt(list: string, { offsets, partCount }: Ranks, parts: StatementParts): string {
+function elementsAt(
+  list: string,
+  { offsets, partCount, counted }: Ranks,
+  parts: StatementParts,
+): string {
   const offset = parts.variable();
-  const rank = `greatest(1, intDiv(${offset} * length(${list}) + ${partCount - 1}, ${partCount}))`;
+  const rank = `greatest(1, intDiv(${offset} * ${counted} + ${partCount - 1}, ${partCount}))`;
   return `arrayMap(${offset} -> ${list}[${rank}], CAST([${offsets.join(', ')}], 'Array(UInt64)'))`;
 }
 

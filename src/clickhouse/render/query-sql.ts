@@ -4,8 +4,7 @@ import { type FieldPlan, withFieldColumns } from '../fields/field-plan.ts';
 import { intervalText } from './interval-sql.ts';
 import { PlanSql, type ScannedEvents } from './plan-sql.ts';
 import { refuse } from './refusal.ts';
-import { orderText } from './sort-sql.ts';
-import { isScalar } from './sql-type.ts';
+import { selectOf } from './relation-sql.ts';
 import { type Failure, StatementParts } from './statement-parts.ts';
 
 /** ClickHouse reads statements of at most 262,144 bytes, and takes seconds to analyse one of half of them. */
@@ -47,6 +46,7 @@ const SETTINGS: RenderedQuery['settings'] = {
   // Texts become the nearest doubles.
   precise_float_parsing: 1,
   output_format_json_quote_64bit_integers: 1,
+  output_format_json_quote_denormals: 1,
   output_format_json_named_tuples_as_objects: 0,
 };
 
@@ -67,14 +67,14 @@ export function renderQuery(
   const { findField } = scanned;
   const { plan: rewritten, ...fields } =
     findField === undefined ? { ...NO_FIELDS, plan } : withFieldColumns(plan, output, findField);
-  const { sql, columns, order } = new PlanSql(parts, scanned, fields).of(rewritten);
+  const relation = new PlanSql(parts, scanned, fields).of(rewritten);
+  const { columns, order } = relation;
   const items = output.map((column, index) => {
     const { sql: value } = must(columns.get(column.id), 'the plan gives the columns of the answer');
-    return `${shown(value, column.type, parts)} AS a${index}`;
+    return { name: `a${index}`, sql: shown(value, column.type, parts) };
   });
-  const by = order.length === 0 ? '' : ` ORDER BY ${order.map(orderText).join(', ')}`;
-  const list = items.length === 0 ? '1 AS a0' : items.join(', ');
-  const statement = `${parts.sharedSql()}SELECT ${list} FROM (${sql})${by}`;
+  const all = items.length === 0 ? [{ name: 'a0', sql: '1' }] : items;
+  const statement = `${parts.sharedSql()}${selectOf(relation).inOrder(all, order).sql}`;
   if (statement.length > STATEMENT_LENGTH_MAX) {
     return refuse(
       `a query that becomes a statement of more than ${STATEMENT_LENGTH_MAX} characters`,
@@ -90,12 +90,9 @@ export function renderQuery(
   };
 }
 
-/** A value as texts, in lists where it has parts: the forms that `answerOf` reads. */
+/** A value in a form that `rowJson` reads: of most types as it is, for each expression takes ClickHouse time to analyse. */
 function shown(value: string, type: SqlType, parts: StatementParts): string {
   switch (type.kind) {
-    case 'STRING':
-    case 'JSON':
-      return value;
     case 'BYTES':
       return `hex(${value})`;
     case 'DYNAMIC':
@@ -105,28 +102,24 @@ function shown(value: string, type: SqlType, parts: StatementParts): string {
         value,
         (text) => `if(startsWith(${text}, '{'), concat('[', ${text}, ']'), ${text})`,
       );
-    case 'NUMBER':
-      return parts.once(
-        value,
-        (number) => `ifNull(toString(${number}.1), concat('f', toString(${number}.2)))`,
-      );
     case 'ARRAY': {
       const [list, element] = [parts.variable(), parts.variable()];
       const inner = shown(element, elementTypeOf(type), parts);
+      if (inner === element) return value;
       return `arrayMap(${list} -> arrayMap(${element} -> ${inner}, ${list}), ${value})`;
     }
     case 'STRUCT': {
       const record = parts.variable();
-      const fields = type.fields.map((field, index) =>
-        shown(`${record}.${index + 1}`, field.type, parts),
-      );
-      return `arrayMap(${record} -> tuple(${fields.join(', ')}), ${value})`;
+      const fields = type.fields.map((_, index) => `${record}.${index + 1}`);
+      const inner = type.fields.map((field, index) => shown(fields[index]!, field.type, parts));
+      if (inner.every((field, index) => field === fields[index])) return value;
+      return `arrayMap(${record} -> tuple(${inner.join(', ')}), ${value})`;
     }
     case 'INTERVAL': {
       const interval = parts.variable();
       return `arrayMap(${interval} -> ${intervalText(interval, parts)}, ${value})`;
     }
     default:
-      return isScalar(type) ? `toString(${value})` : value;
+      return value;
   }
 }

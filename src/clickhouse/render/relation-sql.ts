@@ -1,5 +1,6 @@
 import type { Column, ColumnId, Expression, LogicalPlan, SortKey } from '../../../engine/index.ts';
 import { type ColumnSql, type Columns, ExpressionSql } from './expression-sql.ts';
+import { type Item, passedOn, SelectSql } from './select-sql.ts';
 import { type OrderKey, orderText, sortKeysOf } from './sort-sql.ts';
 import { asColumn } from './sql-type.ts';
 import type { StatementParts } from './statement-parts.ts';
@@ -11,6 +12,8 @@ import type { SubqueryAnswer } from './subquery-answer.ts';
  */
 export type RelationSql = {
   readonly sql: string;
+  /** What `sql` is made of, if it is known. */
+  readonly select?: SelectSql | undefined;
   readonly columns: Columns;
   readonly order: readonly OrderKey[];
   /** What subqueries come to in each row, over further columns of the SELECT. */
@@ -35,7 +38,7 @@ export interface Plans {
 
 /** Columns of a SELECT, each under a name of its own. */
 export class SqlColumns {
-  readonly items: string[] = [];
+  readonly items: Item[] = [];
   readonly #parts: StatementParts;
   readonly #names = new Map<string, string>();
 
@@ -49,13 +52,14 @@ export class SqlColumns {
     if (known !== undefined) return known;
     const name = this.#parts.variable();
     this.#names.set(sql, name);
-    this.items.push(`${sql} AS ${name}`);
+    this.items.push({ name, sql });
     return name;
   }
 
   /** The rows of a SELECT with these columns beside its own. */
   beside(sql: string): string {
-    return this.items.length === 0 ? sql : `SELECT *, ${this.items.join(', ')} FROM (${sql})`;
+    const list = this.items.map(({ name, sql: value }) => `${value} AS ${name}`);
+    return list.length === 0 ? sql : `SELECT *, ${list.join(', ')} FROM (${sql})`;
   }
 }
 
@@ -100,11 +104,28 @@ export function ascending(sql: string): OrderKey {
 
 /** Some columns of a relation, and those that it is ordered by. */
 export function select(
-  items: readonly string[],
-  below: Pick<RelationSql, 'sql' | 'order'>,
-): string {
-  const all = [...new Set([...items, ...below.order.map(({ sql }) => sql)])];
-  return `SELECT ${all.length === 0 ? '1 AS one' : all.join(', ')} FROM (${below.sql})`;
+  items: readonly Item[],
+  below: Pick<RelationSql, 'sql' | 'select' | 'order'>,
+): SelectSql {
+  return selectOf(below).selecting(withOrder(items, below));
+}
+
+/** Items, and the columns that a relation is ordered by, each once. */
+export function withOrder(
+  items: readonly Item[],
+  { order }: Pick<RelationSql, 'order'>,
+): readonly Item[] {
+  const all = [...items, ...order.map(({ sql }) => passedOn(sql))];
+  return [...new Map(all.map((item) => [item.name, item])).values()];
+}
+
+export function selectOf({ sql, select: known }: Pick<RelationSql, 'sql' | 'select'>): SelectSql {
+  return known?.sql === sql ? known : SelectSql.over(sql);
+}
+
+/** The text of a SELECT, and what it is made of. */
+export function madeOf(known: SelectSql): Pick<RelationSql, 'sql' | 'select'> {
+  return { sql: known.sql, select: known };
 }
 
 /** What follows a function over a window. */

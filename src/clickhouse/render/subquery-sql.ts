@@ -136,7 +136,7 @@ function memberByEquality(
       type: BOOL,
       span,
       // It is constants that some functions need to see, and equality does not.
-      expressions: [],
+      ...{ expressions: [], facts: [] },
       arguments: [sought, `${entry}.1`],
       types: [input.type, type],
       parts,

@@ -9,6 +9,7 @@ import {
   SqlColumns,
   select,
 } from './relation-sql.ts';
+import { passedOn } from './select-sql.ts';
 import { groupKeyOf } from './sort-sql.ts';
 import { asColumn } from './sql-type.ts';
 import { deferredOverWindow, type WindowStages, windowSql } from './window-sql.ts';
@@ -44,22 +45,24 @@ export function windowRows(
         : undefined;
     const type: SqlType = column.type;
     const of = { call, type, inputs, partition, order, ties: tied, rangeKey, stages, parts };
-    if (!isDeferred) return `${asColumn(windowSql(of), type)} AS ${nameOf(column)}`;
+    const name = nameOf(column);
+    if (!isDeferred) return { name, sql: asColumn(windowSql(of), type) };
     const { sql, answer } = deferredOverWindow(of, {
       below,
       addColumn: (name) => computed.add(name),
       plans,
     });
-    if (answer !== undefined) columns.set(column.id, { sql: nameOf(column), answer });
-    return `${sql} AS ${nameOf(column)}`;
+    if (answer !== undefined) columns.set(column.id, { sql: name, answer });
+    return { name, sql };
   });
-  const passed = Array.from(below.columns.values(), ({ sql }) => sql);
+  const passed = Array.from(below.columns.values(), ({ sql }) => passedOn(sql));
   const rows = [stages.prepared, stages.reduced, stages.located, stages.sliced].reduce(
     (sql, stage) => stage.beside(sql),
-    select([...passed, ...computed.items], below),
+    select([...passed, ...computed.items], below).sql,
   );
   return {
-    sql: select([...passed, ...answers], { sql: rows, order: below.order }),
+    // As a whole: conditions over it must not leave out rows of its windows.
+    sql: select([...passed, ...answers], { sql: rows, order: below.order }).sql,
     columns,
     order: below.order,
   };

@@ -56,7 +56,8 @@ function element({
         if (constant !== undefined && constant !== '0') {
           // Beyond the end of an Array, and of none, there is the default, which is NULL.
           const value = `${list}[1][${constant}]`;
-          if (isSafe) return value;
+          const isThere = Number(constant) <= (call.facts[0]?.elementCount ?? 0);
+          if (isSafe || isThere) return value;
           const isBad = `notEmpty(${list}) AND length(${list}[1]) < ${constant}`;
           return checked({ ...call, type }, value, isBad, 'array index out of bounds');
         }

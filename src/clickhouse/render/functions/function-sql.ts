@@ -6,6 +6,7 @@ import {
   type SqlValue,
 } from '../../../../engine/columns.ts';
 import type { Expression } from '../../../../engine/index.ts';
+import type { ColumnFacts } from '../expression-sql.ts';
 import { refuse, UNSUPPORTED } from '../refusal.ts';
 import { isNull, isScalar, nullOf } from '../sql-type.ts';
 import type { StatementParts } from '../statement-parts.ts';
@@ -18,6 +19,8 @@ export type CallSql = {
   readonly expressions: readonly Expression[];
   readonly arguments: readonly string[];
   readonly types: readonly SqlType[];
+  /** What is known of arguments that are columns. */
+  readonly facts: readonly (ColumnFacts | undefined)[];
   readonly parts: StatementParts;
   /** Whether an error is NULL: the function is called with `SAFE.`. */
   readonly isSafe: boolean;
@@ -51,12 +54,14 @@ export function certain(call: CallSql, value: string, isUncertain: string, what:
  * twice: of a scalar it is no Nullable, of an ARRAY or INTERVAL it is what the outer array holds.
  */
 export function strict(call: CallSql, body: (...values: readonly string[]) => string): string {
-  const { parts, types, type } = call;
+  const { parts, types, facts, type } = call;
   const bind = (names: readonly string[]): string => {
     const next = call.arguments[names.length];
     if (next !== undefined) return parts.once(next, (name) => bind([...names, name]));
     const isMissing = names
-      .flatMap((name, index) => (KNOWN.test(name) ? [] : [isNull(name, types[index]!)]))
+      .flatMap((name, index) =>
+        KNOWN.test(name) || facts[index]?.isKnown ? [] : [isNull(name, types[index]!)],
+      )
       .join(' OR ');
     const value = body(...names.map((name, index) => presentValue(name, types[index]!)));
     return isMissing === '' ? value : `if(${isMissing}, ${nullOf(type)}, ${value})`;
