@@ -263,23 +263,36 @@ export function windowRows(keys: WindowKeys, count: number): WindowRows {
   const { partitionOf, directions, vectors, ties } = keys;
   const byKeys = keyComparator(directions, vectors);
   const byTies = keyComparator(ties.directions, ties.vectors);
-  const order = new Int32Array(count);
-  for (let row = 0; row < count; row++) order[row] = row;
   const compare = (left: number, right: number): number =>
-    partitionOf[left]! - partitionOf[right]! ||
-    byKeys(left, right) ||
-    byTies(left, right) ||
-    left - right;
-  if (!isSorted(order, compare)) order.sort(compare);
-  const isNewPartition = (left: number, right: number) => partitionOf[left] !== partitionOf[right];
+    byKeys(left, right) || byTies(left, right) || left - right;
+  const { order, partitions } = byPartition(partitionOf, count);
+  for (let partition = 0; partition + 1 < partitions.length; partition++) {
+    const rows = order.subarray(partitions[partition], partitions[partition + 1]);
+    if (!isSorted(rows, compare)) rows.sort(compare);
+  }
   const isNewPeer = (left: number, right: number) =>
-    isNewPartition(left, right) || byKeys(left, right) !== 0;
-  return {
-    count,
-    order,
-    partitions: startsOf(order, isNewPartition),
-    peers: startsOf(order, isNewPeer),
-  };
+    partitionOf[left] !== partitionOf[right] || byKeys(left, right) !== 0;
+  return { count, order, partitions, peers: startsOf(order, isNewPeer) };
+}
+
+/** Rows by the numbers of their partitions, each of which some row has; within one as they came: a log is often sorted. */
+function byPartition(
+  partitionOf: Int32Array,
+  count: number,
+): Pick<WindowRows, 'order' | 'partitions'> {
+  let partitionCount = 0;
+  for (let row = 0; row < count; row++) {
+    if (partitionOf[row]! >= partitionCount) partitionCount = partitionOf[row]! + 1;
+  }
+  const partitions = new Int32Array(partitionCount + 1);
+  for (let row = 0; row < count; row++) partitions[partitionOf[row]! + 1]!++;
+  for (let partition = 0; partition < partitionCount; partition++) {
+    partitions[partition + 1]! += partitions[partition]!;
+  }
+  const order = new Int32Array(count);
+  const next = partitions.slice();
+  for (let row = 0; row < count; row++) order[next[partitionOf[row]!]!++] = row;
+  return { order, partitions };
 }
 
 function isSorted(order: Int32Array, compare: (left: number, right: number) => number): boolean {
