@@ -1,5 +1,5 @@
 import { assert } from '../assert.ts';
-import { carvedFloat64, carvedInt32 } from '../column/arrays.ts';
+import { carvedFloat64, carvedInt32, threadArrays } from '../column/arrays.ts';
 import type { IntegerCoding, PackedNumbers } from '../column/number-vectors.ts';
 import type { UnsignedArray } from '../column/slice.ts';
 import type { Vector } from '../column/vector.ts';
@@ -104,7 +104,7 @@ export type RunTally = CountedIntegers & {
 const CODES_PER_ROW_MAX = 2;
 
 /** Codes that are passed over together where none of them came: most of a wide range of integers mostly do not. */
-const CODES_AT_ONCE = 16;
+const CODES_PER_BLOCK = 16;
 
 /** Rows that the loops below count in one go. */
 const ROWS_AT_ONCE = 8;
@@ -112,26 +112,56 @@ const ROWS_AT_ONCE = 8;
 /** What a counter counts to. */
 const COUNTED_ROWS_MAX = 65_535;
 
-/** Counters by code, all 0 between two calls. `pairs` are the same two by two, to be looked through sooner. */
-type Counters = { readonly single: Uint16Array; readonly pairs: Uint32Array };
-
-let counters = newCounters(0);
+/** Parallel lists, ascending, none twice: a code, and how often it came. */
+export type CodeEntries = { readonly codes: Uint32Array; readonly counts: Uint32Array };
 
 /**
- * Taken in turn with the others where codes are few: events alike come one after the other, and to add to a counter
- * just written waits for that. Where they are many it seldom is the same, and two lie in the nearest cache no more.
+ * The latest tally of this thread, and the entries that are written over by the next one. State of the module: a tally is read
+ * by all aggregates of a chunk, so nobody could give its arrays back.
  */
-const byteCounters = newCounters(256);
-
-/** Where the entries of a tally are. */
-let entries: CodeEntries = { codes: new Uint32Array(0), counts: new Uint32Array(0) };
-
-/** Whose entries these are. */
-let latest: RunTally | undefined;
+const latest: { tally: RunTally | undefined; entries: CodeEntries } = {
+  tally: undefined,
+  entries: { codes: new Uint32Array(0), counts: new Uint32Array(0) },
+};
 
 /** Whether a tally has its entries still: none was made since. */
 function isLatest(tally: RunTally): boolean {
-  return tally === latest;
+  return tally === latest.tally;
+}
+
+/** Codes below `codeCount` that are counted, with counters that are all 0 between two runs, and where the entries go. */
+export type CodeCounting = {
+  readonly codes: UnsignedArray;
+  readonly codeCount: number;
+  readonly counters: CodeCounters;
+  readonly entries: CodeEntries;
+};
+
+/** Counters by code. */
+export class CodeCounters {
+  readonly length: number;
+  /** Of 16 bits, for V8 adds to others by way of doubles, in twice the time. */
+  readonly single: Uint16Array;
+  /** The same two by two, to be looked through sooner. */
+  readonly pairs: Uint32Array;
+  /**
+   * Taken in turn with the others where codes are few: events alike come one after the other, and to add to a counter
+   * just written waits for that. Where they are many it seldom is the same, and two lie in the nearest cache no more.
+   */
+  readonly odd = new Uint16Array(256);
+  /** 1 for each block of codes of which some came, four of them a word. */
+  readonly blocks: Uint8Array;
+  readonly blockWords: Uint32Array;
+  /** The codes of a run of a few rows. */
+  readonly ordered = new Uint32Array(INSERTED_ROWS_MAX);
+
+  constructor(length: number) {
+    this.length = length;
+    this.blockWords = new Uint32Array(wordCountOf(length));
+    this.blocks = new Uint8Array(this.blockWords.buffer);
+    this.single = new Uint16Array(CODES_PER_BLOCK * this.blocks.length);
+    this.pairs = new Uint32Array(this.single.buffer);
+  }
 }
 
 /**
@@ -144,10 +174,14 @@ export function tallyRuns(numbers: PackedNumbers, runEnds: Int32Array): RunTally
   if (codeCount > TALLY_CODES_MAX || count > COUNTED_ROWS_MAX) return undefined;
   const greatest = Math.max(Math.abs(coding.value(0)), Math.abs(coding.value(coding.codeMax)));
   if (greatest * count > Number.MAX_SAFE_INTEGER) return undefined;
-  if (entries.counts.length < count) {
-    const room = Math.max(count, 2 * entries.counts.length);
-    entries = { codes: new Uint32Array(room), counts: new Uint32Array(room) };
+  const { length } = latest.entries.counts;
+  if (length < count) {
+    const room = Math.max(count, 2 * length);
+    latest.entries = { codes: new Uint32Array(room), counts: new Uint32Array(room) };
   }
+  const { entries } = latest;
+  const counters = threadArrays.borrowZeros(CodeCounters, codeCount);
+  const counting = { codes, codeCount, counters, entries };
   const ends = carvedInt32(runEnds.length);
   const sums = carvedFloat64(runEnds.length);
   let entry = 0;
@@ -156,55 +190,45 @@ export function tallyRuns(numbers: PackedNumbers, runEnds: Int32Array): RunTally
     const rowEnd = start + runEnds[run]!;
     const rows = { start: rowStart, end: rowEnd };
     const isFew = codeCount > CODES_PER_ROW_MAX * (rowEnd - rowStart);
-    const end = isFew
-      ? countFewCodes(codes, rows, codeCount, entries, entry)
-      : countAllCodes(codes, rows, codeCount, entry);
-    sums[run] = sumOf(coding, entry, end, rowEnd - rowStart);
+    const end = isFew ? countFewCodes(counting, rows, entry) : countAllCodes(counting, rows, entry);
+    sums[run] = sumOf(coding, entries, { first: entry, end }, rowEnd - rowStart);
     ends[run] = end;
     entry = end;
     rowStart = rowEnd;
   }
-  latest = { ends, codes: entries.codes, counts: entries.counts, coding, sums };
-  return latest;
+  threadArrays.giveBackZeros(counters);
+  latest.tally = { ends, codes: entries.codes, counts: entries.counts, coding, sums };
+  return latest.tally;
 }
 
 /** Writes a run's codes and how often each came from entry `first` on; gives the end. */
 function countAllCodes(
-  codes: UnsignedArray,
+  { codes, codeCount, counters, entries }: CodeCounting,
   { start, end }: { readonly start: number; readonly end: number },
-  codeCount: number,
   first: number,
 ): number {
-  if (counters.single.length < codeCount) counters = newCounters(codeCount);
-  const { single, pairs } = counters;
+  const { single, pairs, odd } = counters;
   if (codes instanceof Uint8Array) {
-    countBytes(codes, start, end, single, byteCounters.single);
-    addByteCounters(codeCount);
+    countBytes(codes, start, end, single, odd);
+    addOddCounters(counters, codeCount);
   } else if (codes instanceof Uint16Array) {
     countShorts(codes, start, end, single);
   } else {
     countWords(codes, start, end, single);
   }
   let entry = first;
-  for (let code = 0; code < codeCount; code += CODES_AT_ONCE) {
-    if (haveCome(pairs, code >>> 1)) entry = takeCounts(code, entry);
+  for (let code = 0; code < codeCount; code += CODES_PER_BLOCK) {
+    if (haveCome(pairs, code >>> 1)) entry = takeCounts(single, code, entries, entry);
   }
   return entry;
 }
 
 /** Moves what the second counters counted to the first. */
-function addByteCounters(codeCount: number): void {
-  const { single } = counters;
-  const added = byteCounters.single;
+function addOddCounters({ single, odd }: CodeCounters, codeCount: number): void {
   for (let code = 0; code < codeCount; code++) {
-    single[code]! += added[code]!;
-    added[code] = 0;
+    single[code]! += odd[code]!;
+    odd[code] = 0;
   }
-}
-
-function newCounters(codeCount: number): Counters {
-  const single = new Uint16Array(Math.ceil(codeCount / CODES_AT_ONCE) * CODES_AT_ONCE);
-  return { single, pairs: new Uint32Array(single.buffer) };
 }
 
 /** Whether any of the codes from pair `at` on that are looked at together has. */
@@ -215,11 +239,14 @@ function haveCome(pairs: Uint32Array, at: number): boolean {
 }
 
 /** Moves what was counted of these codes to the entries from `first` on; gives the end. */
-function takeCounts(start: number, first: number): number {
-  const { codes, counts } = entries;
-  const { single } = counters;
+function takeCounts(
+  single: Uint16Array,
+  start: number,
+  { codes, counts }: CodeEntries,
+  first: number,
+): number {
   let entry = first;
-  for (let code = start; code < start + CODES_AT_ONCE; code++) {
+  for (let code = start; code < start + CODES_PER_BLOCK; code++) {
     const times = single[code]!;
     if (times === 0) continue;
     single[code] = 0;
@@ -232,11 +259,10 @@ function takeCounts(start: number, first: number): number {
 /** What the integers of a run with so many rows come to, whose entries are [first, end). */
 function sumOf(
   { base, step, table }: IntegerCoding,
-  first: number,
-  end: number,
+  { codes, counts }: CodeEntries,
+  { first, end }: { readonly first: number; readonly end: number },
   rowCount: number,
 ): number {
-  const { codes, counts } = entries;
   if (table !== undefined) {
     let sum = 0;
     for (let entry = first; entry < end; entry++) sum += table[codes[entry]!]! * counts[entry]!;
@@ -335,14 +361,8 @@ export function runEnd(groups: Int32Array, start: number, count: number): number
   return row;
 }
 
-/** Parallel lists, ascending, none twice: a code, and how often it came. */
-export type CodeEntries = { readonly codes: Uint32Array; readonly counts: Uint32Array };
-
 /** To insert each row among those before takes a quarter of the square of how many they are: up to so many, least. */
 const INSERTED_ROWS_MAX = 8;
-
-/** Codes that are looked through together where some of them came. */
-const CODES_PER_BLOCK = 16;
 
 const BLOCKS_PER_WORD = 4;
 
@@ -354,54 +374,39 @@ const COUNTER_MASK = 0xffff;
 /** Rows that a loop below marks in one go. */
 const ROWS_MARKED_AT_ONCE = 4;
 
-/** The codes of one run. */
-let rows = new Uint32Array(0);
-
-/** Counters by code, all 0 between two calls. Of 16 bits, for V8 adds to others by way of doubles, in twice the time. */
-let fewCounters = new Uint16Array(0);
-/** The same two by two: where a block has some, most have not come. */
-let pairs = new Uint32Array(0);
-
-/** 1 for each block of codes of which some came, four of them a word. */
-let blocks = new Uint8Array(0);
-let blockWords = new Uint32Array(0);
-
 /**
  * Counts codes below `codeCount` where they are few beside it: writes each code of [start, end), ascending,
  * and how often it came, from entry `first` on; gives the end.
  */
 export function countFewCodes(
-  codes: UnsignedArray,
+  { codes, codeCount, counters, entries }: CodeCounting,
   { start, end }: { readonly start: number; readonly end: number },
-  codeCount: number,
-  entries: CodeEntries,
   first: number,
 ): number {
   const count = end - start;
   assert(count <= COUNTED_ROWS_MAX, 'few codes are of fewer rows than a counter counts');
   if (count <= INSERTED_ROWS_MAX) {
-    if (rows.length < count) rows = new Uint32Array(Math.max(count, 2 * rows.length));
-    insertRows(codes, start, count);
-    return countSorted(count, entries, first);
+    const { ordered } = counters;
+    insertRows(codes, start, count, ordered);
+    return countSorted(ordered, count, entries, first);
   }
-  if (fewCounters.length < codeCount) makeRoom(codeCount);
-  if (codes instanceof Uint8Array) markBytes(codes, start, end);
-  else if (codes instanceof Uint16Array) markShorts(codes, start, end);
-  else markWords(codes, start, end);
-  return takeBlocks(Math.ceil(codeCount / CODES_PER_BLOCK / BLOCKS_PER_WORD), entries, first);
+  if (codes instanceof Uint8Array) markBytes(codes, start, end, counters);
+  else if (codes instanceof Uint16Array) markShorts(codes, start, end, counters);
+  else markWords(codes, start, end, counters);
+  return takeBlocks(counters, wordCountOf(codeCount), entries, first);
 }
 
-function makeRoom(codeCount: number): void {
-  const wordCount = Math.ceil(codeCount / CODES_PER_BLOCK / BLOCKS_PER_WORD);
-  fewCounters = new Uint16Array(wordCount * BLOCKS_PER_WORD * CODES_PER_BLOCK);
-  pairs = new Uint32Array(fewCounters.buffer);
-  blockWords = new Uint32Array(wordCount);
-  blocks = new Uint8Array(blockWords.buffer);
+function wordCountOf(codeCount: number): number {
+  return Math.ceil(codeCount / CODES_PER_BLOCK / BLOCKS_PER_WORD);
 }
 
 /** Writes rows in the order of their codes. */
-function insertRows(codes: UnsignedArray, start: number, count: number): void {
-  const ordered = rows;
+function insertRows(
+  codes: UnsignedArray,
+  start: number,
+  count: number,
+  ordered: Uint32Array,
+): void {
   for (let next = 0; next < count; next++) {
     const code = codes[start + next]!;
     let at = next;
@@ -414,8 +419,12 @@ function insertRows(codes: UnsignedArray, start: number, count: number): void {
   }
 }
 
-function countSorted(count: number, { codes, counts }: CodeEntries, first: number): number {
-  const ordered = rows;
+function countSorted(
+  ordered: Uint32Array,
+  count: number,
+  { codes, counts }: CodeEntries,
+  first: number,
+): number {
   let entry = first;
   for (let row = 0; row < count; ) {
     const code = ordered[row]!;
@@ -431,8 +440,12 @@ function countSorted(count: number, { codes, counts }: CodeEntries, first: numbe
  * Counts each row and notes its block, four rows at once: what a loop does between two takes as long as one. One
  * function for each width, so that each sees one kind of array.
  */
-function markBytes(codes: Uint8Array, start: number, end: number): void {
-  const [counted, met] = [fewCounters, blocks];
+function markBytes(
+  codes: Uint8Array,
+  start: number,
+  end: number,
+  { single: counted, blocks: met }: CodeCounters,
+): void {
   let row = start;
   for (const last = end - ROWS_MARKED_AT_ONCE; row <= last; row += ROWS_MARKED_AT_ONCE) {
     const one = codes[row]!;
@@ -455,8 +468,12 @@ function markBytes(codes: Uint8Array, start: number, end: number): void {
   }
 }
 
-function markShorts(codes: Uint16Array, start: number, end: number): void {
-  const [counted, met] = [fewCounters, blocks];
+function markShorts(
+  codes: Uint16Array,
+  start: number,
+  end: number,
+  { single: counted, blocks: met }: CodeCounters,
+): void {
   let row = start;
   for (const last = end - ROWS_MARKED_AT_ONCE; row <= last; row += ROWS_MARKED_AT_ONCE) {
     const one = codes[row]!;
@@ -479,8 +496,12 @@ function markShorts(codes: Uint16Array, start: number, end: number): void {
   }
 }
 
-function markWords(codes: Uint32Array, start: number, end: number): void {
-  const [counted, met] = [fewCounters, blocks];
+function markWords(
+  codes: Uint32Array,
+  start: number,
+  end: number,
+  { single: counted, blocks: met }: CodeCounters,
+): void {
   let row = start;
   for (const last = end - ROWS_MARKED_AT_ONCE; row <= last; row += ROWS_MARKED_AT_ONCE) {
     const one = codes[row]!;
@@ -504,8 +525,12 @@ function markWords(codes: Uint32Array, start: number, end: number): void {
 }
 
 /** Writes what came of all blocks, and takes it back. */
-function takeBlocks(wordCount: number, { codes, counts }: CodeEntries, first: number): number {
-  const [counted, met, words] = [pairs, blocks, blockWords];
+function takeBlocks(
+  { pairs: counted, blocks: met, blockWords: words }: CodeCounters,
+  wordCount: number,
+  { codes, counts }: CodeEntries,
+  first: number,
+): number {
   let entry = first;
   for (let word = 0; word < wordCount; word++) {
     if (words[word] === 0) continue;

@@ -1,4 +1,4 @@
-import { carvedFloat64, grownFloat64, grownInt32, NO_FLOAT64, NO_INT32 } from '../column/arrays.ts';
+import { carvedFloat64, grownFloat64, NO_FLOAT64, threadArrays } from '../column/arrays.ts';
 import type { CodedTruths } from '../column/number-vectors.ts';
 import { BOOL, INT64 } from '../column/type.ts';
 import type { SqlValue } from '../column/value.ts';
@@ -144,19 +144,15 @@ function countRows(counts: Float64Array, groups: Int32Array, count: number): voi
 /** Counters for each group cost as much as some rows: there should be fewer. */
 const ROWS_PER_GROUP = 8;
 
-/** Four counters a group, one behind the other; all 0 between two calls. */
-let turns: Int32Array<ArrayBuffer> = NO_INT32;
-
 /**
- * Counters taken in turn: to add to what was just written waits for that. The slow form adds to `counts` row by
+ * Four counters a group, one behind the other, taken in turn: to add to what was just written waits for that. The slow form adds to `counts` row by
  * row.
  */
 function countInTurn(counts: Float64Array, groups: Int32Array, count: number): void {
   const second = counts.length;
   const third = 2 * second;
   const fourth = 3 * second;
-  turns = grownInt32(turns, 4 * second);
-  const counters = turns;
+  const counters = threadArrays.borrowZeros(Int32Array, 4 * second);
   let row = 0;
   for (; row + 3 < count; row += 4) {
     counters[groups[row]!]!++;
@@ -170,6 +166,7 @@ function countInTurn(counts: Float64Array, groups: Int32Array, count: number): v
     counters[at] = 0;
     if (++group === second) group = 0;
   }
+  threadArrays.giveBackZeros(counters);
 }
 
 /** Adds to each group's count its rows where the vector is not NULL. */

@@ -1,4 +1,5 @@
 import { must } from '../assert.ts';
+import { threadArrays } from '../column/arrays.ts';
 import { ObjectCache } from '../column/caches.ts';
 import { UUID_BYTES } from '../column/number-vectors.ts';
 import type { ByteRange } from '../column/skeleton.ts';
@@ -13,7 +14,7 @@ import {
   UUID_FORM,
 } from './distinct-values.ts';
 import { NumberIndex, WIDE_NUMBER_MIN } from './number-index.ts';
-import { gathered } from './split-keys.ts';
+import { GatheredEntries } from './split-keys.ts';
 import { ANY_PART, KeyForms, NO_KEY, NO_PART, TextPatterns } from './text-patterns.ts';
 
 const ABSENT = -1;
@@ -150,7 +151,7 @@ export class KnownKeys {
     const split = must(dictionary.split);
     const { shapeCodes, parts } = split;
     const length = count === 0 ? 0 : rows[count - 1]! + 1;
-    gathered.reserve(length);
+    const gathered = threadArrays.borrow(GatheredEntries, length);
     const { partStarts, codes: metCodes, starts: metStarts, rows: metRows, keys } = gathered;
     split.partStarts(codes, length, partStarts);
     const firstParts = this.#firstParts.get(dictionary);
@@ -178,6 +179,7 @@ export class KnownKeys {
       rows[kept] = metRows[index]!;
       kept += Number(this.#isKnown(dictionary, metCodes[index]!, keys[index]!));
     }
+    threadArrays.giveBack(gathered);
     return kept;
   }
 

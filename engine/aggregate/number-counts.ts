@@ -1,4 +1,5 @@
 import { grownFloat64, grownInt32, NO_FLOAT64, NO_INT32 } from '../column/arrays.ts';
+import { whenAsked } from '../column/slice.ts';
 import { EXACT_QUANTILE_VALUES_MAX } from '../limits.ts';
 import { comesInRuns, type RunTally } from './chunk-runs.ts';
 import type { GroupedNumbers } from './exact-sums.ts';
@@ -20,7 +21,9 @@ export type NumberCountsPartial = {
 };
 
 /** Entry `i` is `i`: what a histogram counts. Made when it is first needed. */
-let integers: Uint16Array | undefined;
+const allIntegers = whenAsked(() =>
+  Uint16Array.from({ length: HISTOGRAM_VALUES_MAX }, (_, integer) => integer),
+);
 
 /** Values in order, and how often each came. */
 type Counted = {
@@ -155,8 +158,7 @@ export class NumberCounts {
     const counts = this.#histograms.counted(group);
     if (counts === undefined) return undefined;
     const total = totalOf(counts, 0, counts.length);
-    integers ??= Uint16Array.from({ length: HISTOGRAM_VALUES_MAX }, (_, integer) => integer);
-    return { values: integers, counts, total };
+    return { values: allIntegers(), counts, total };
   }
 
   /** All numbers of a group in order. */

@@ -1,4 +1,4 @@
-import { lengthened } from '../column/arrays.ts';
+import { lengthened, threadArrays } from '../column/arrays.ts';
 
 /**
  * Greatest share of the values that one of them may stand for, reached in the middle. Ranks are off by half of
@@ -441,11 +441,6 @@ const TWO_DIGIT_BITS_MAX = 28;
 /** Values with the same digits that are sorted by insertion; longer runs are compared. */
 const INSERTION_RUN_MAX = 24;
 
-/** Room for so many values is kept by a thread, once it is used. */
-const KEPT_VALUES_MAX = 65_536;
-
-let kept: Float64Array | undefined;
-
 /**
  * Keys order as doubles do. A value's key is the upper half of its bits (sign, exponent and 20 bits of the
  * fraction, turned so that they order as integers), less `least`, without its lowest `shift` bits. The
@@ -467,7 +462,8 @@ export function sortDoubles(values: Float64Array): void {
   const counts = new Uint32Array(range.digitCount * DIGITS);
   countDigits(words, range, counts);
   let from = values;
-  let to = roomFor(values.length);
+  const room = threadArrays.borrow(Float64Array, values.length);
+  let to: Float64Array = room.subarray(0, values.length);
   for (let digit = 0; digit < range.digitCount; digit++) {
     const starts = counts.subarray(digit * DIGITS, (digit + 1) * DIGITS);
     if (!startsOf(starts, values.length)) continue;
@@ -475,17 +471,12 @@ export function sortDoubles(values: Float64Array): void {
     [from, to] = [to, from];
   }
   if (from !== values) values.set(from);
+  threadArrays.giveBack(room);
   finish(values, words, range);
 }
 
 function wordsOf(values: Float64Array): Int32Array {
   return new Int32Array(values.buffer, values.byteOffset, 2 * values.length);
-}
-
-function roomFor(length: number): Float64Array {
-  if (length > KEPT_VALUES_MAX) return new Float64Array(length);
-  kept ??= new Float64Array(KEPT_VALUES_MAX);
-  return kept.subarray(0, length);
 }
 
 /** Of negative ones all bits but the sign turn: so that they order as integers of 32 bits. */

@@ -1,5 +1,5 @@
 import { must } from '../assert.ts';
-import { grownFloat64, grownInt32, NO_FLOAT64, NO_INT32 } from '../column/arrays.ts';
+import { grownInt32, threadArrays } from '../column/arrays.ts';
 import { ObjectCache } from '../column/caches.ts';
 import type { JsonWriter } from '../column/json-buffer.ts';
 import type { ByteRange } from '../column/skeleton.ts';
@@ -40,7 +40,7 @@ export class SplitKeys {
     const split = must(dictionary.split);
     const { shapeCodes, parts } = split;
     const fewParts = this.#fewParts.get(dictionary);
-    gathered.reserve(count);
+    const gathered = threadArrays.borrow(GatheredEntries, count);
     const { partStarts, codes: unmet, starts: unmetStarts, rows: unmetRows } = gathered;
     split.partStarts(codes, count, partStarts);
     let unmetCount = 0;
@@ -57,17 +57,18 @@ export class SplitKeys {
       unmetRows[unmetCount++] = row;
       const place = fewParts.place(shape, firstPart);
       if (place === NO_PLACE) continue;
-      this.#resolve(dictionary, unmetCount, ids, idOf);
+      this.#resolve(dictionary, { gathered, count: unmetCount }, ids, idOf);
       unmetCount = 0;
       fewParts.keep(place, ids[row]!);
     }
-    this.#resolve(dictionary, unmetCount, ids, idOf);
+    this.#resolve(dictionary, { gathered, count: unmetCount }, ids, idOf);
+    threadArrays.giveBack(gathered);
   }
 
   /** Writes the ids of the rows gathered, in their order. */
   #resolve(
     dictionary: Dictionary,
-    count: number,
+    { gathered, count }: { readonly gathered: GatheredEntries; readonly count: number },
     ids: Int32Array,
     idOf: (code: number) => number,
   ): void {
@@ -156,27 +157,25 @@ class FewPartIds {
 }
 
 /** Room for what is gathered of the rows of a chunk whose strings are taken apart, to be made keys of together. */
-class GatheredEntries {
+export class GatheredEntries {
+  readonly length: number;
   /** Where the parts of each row of the chunk begin. */
-  partStarts: Int32Array<ArrayBuffer> = NO_INT32;
+  readonly partStarts: Int32Array<ArrayBuffer>;
   /** Of the rows gathered their codes, where their parts begin, which rows they are, and their keys. */
-  codes: Int32Array<ArrayBuffer> = NO_INT32;
-  starts: Int32Array<ArrayBuffer> = NO_INT32;
-  rows: Int32Array<ArrayBuffer> = NO_INT32;
-  keys: Float64Array<ArrayBuffer> = NO_FLOAT64;
+  readonly codes: Int32Array<ArrayBuffer>;
+  readonly starts: Int32Array<ArrayBuffer>;
+  readonly rows: Int32Array<ArrayBuffer>;
+  readonly keys: Float64Array<ArrayBuffer>;
 
-  /** Makes room for chunks of so many rows. */
-  reserve(count: number): void {
-    this.partStarts = grownInt32(this.partStarts, count);
-    this.codes = grownInt32(this.codes, count);
-    this.starts = grownInt32(this.starts, count);
-    this.rows = grownInt32(this.rows, count);
-    this.keys = grownFloat64(this.keys, count);
+  constructor(length: number) {
+    this.length = length;
+    this.partStarts = new Int32Array(length);
+    this.codes = new Int32Array(length);
+    this.starts = new Int32Array(length);
+    this.rows = new Int32Array(length);
+    this.keys = new Float64Array(length);
   }
 }
-
-/** One for all columns of a thread: nothing in it outlives the call that gathers. */
-export const gathered = new GatheredEntries();
 
 /** The strings among the keys of groups, and no other values; their codes are the ids of the values. */
 export class KeyStrings implements Dictionary {

@@ -5,6 +5,7 @@ import {
   grownUint8,
   NO_FLOAT64,
   NO_UINT8,
+  threadArrays,
 } from '../column/arrays.ts';
 import type { PackedNumbers } from '../column/number-vectors.ts';
 import type { UnsignedArray } from '../column/slice.ts';
@@ -380,12 +381,10 @@ export type CodeSums = { readonly sums: Float64Array; readonly counts: Float64Ar
 const ROWS_PER_GROUP = 8;
 
 /**
- * Rows and sums of codes, in one number for both, so that a row is one addition; all 0 between two calls. Four of them
- * for each group, one behind the other, taken in turn: to add to what was just written waits for that.
+ * Rows and sums of codes are in one number, so that a row is one addition. There are four of them for each group, one behind
+ * the other, taken in turn: to add to what was just written waits for that. `undefined` where a vector has no codes,
+ * there are many groups, or sums may not be exact.
  */
-let turns: Float64Array<ArrayBuffer> = NO_FLOAT64;
-
-/** `undefined` where a vector has no codes, there are many groups, or sums may not be exact. */
 export function sumCodes(
   vector: Vector,
   groups: Int32Array,
@@ -399,14 +398,15 @@ export function sumCodes(
   const rowsMax = 2 ** Math.floor((52 - bits) / 2);
   const row = 2 ** bits * rowsMax;
   if (groupCount * ROWS_PER_GROUP > Math.min(count, rowsMax)) return undefined;
-  turns = grownFloat64(turns, 4 * groupCount);
+  const turns = threadArrays.borrowZeros(Float64Array, 4 * groupCount);
   const sums = carvedFloat64(groupCount);
   const counts = carvedFloat64(groupCount);
   for (let from = 0; from < count; from += rowsMax) {
     const some = groups.subarray(from, Math.min(count, from + rowsMax));
-    addRows(summands, { start: summands.start + from, groups: some, groupCount, row });
-    takeTurns({ sums, counts }, row, summands);
+    addRows(summands, { start: summands.start + from, groups: some, groupCount, row }, turns);
+    takeTurns(turns, { sums, counts }, row, summands);
   }
+  threadArrays.giveBackZeros(turns);
   return { sums, counts };
 }
 
@@ -462,8 +462,13 @@ function areExact({ base, step, offsetMax }: Summands, count: number): boolean {
   return greatest * count <= Number.MAX_SAFE_INTEGER;
 }
 
-/** Adds to sums and counts of all groups what `turns` has of them. */
-function takeTurns({ sums, counts }: CodeSums, row: number, { base, step }: Summands): void {
+/** Adds to sums and counts of all groups what `turns` has of them, which is zeros again. */
+function takeTurns(
+  turns: Float64Array,
+  { sums, counts }: CodeSums,
+  row: number,
+  { base, step }: Summands,
+): void {
   const groupCount = sums.length;
   for (let group = 0; group < groupCount; group++) {
     let both = 0;
@@ -485,7 +490,7 @@ type Rows = {
   readonly row: number;
 };
 
-function addRows({ codes, offsetOfCode }: Summands, rows: Rows): void {
+function addRows({ codes, offsetOfCode }: Summands, rows: Rows, turns: Float64Array): void {
   if (offsetOfCode !== undefined) {
     if (codes instanceof Uint8Array) addChosenBytes(codes, offsetOfCode, rows, turns);
     else addChosenShorts(codes as Uint16Array, offsetOfCode, rows, turns);

@@ -37,21 +37,22 @@ const UUID_DASHES = 4;
  */
 export class TextPatterns {
   readonly #patterns = new ByteIndex();
+  readonly #reader = new PatternReader();
 
   /** The key of a text, or NO_KEY. */
   keyOf(bytes: Uint8Array, start: number, end: number): number {
-    reader.read(bytes, start, end);
-    if (!reader.isPattern || reader.holeCount > 0) return NO_KEY;
-    const [{ value, scale }] = reader.constants as [Constant];
+    this.#reader.read(bytes, start, end);
+    if (!this.#reader.isPattern || this.#reader.holeCount > 0) return NO_KEY;
+    const [{ value, scale }] = this.#reader.constants as [Constant];
     if (scale === 1) return NO_KEY;
-    const pattern = this.numberOf(reader.bytes, 0, reader.size);
+    const pattern = this.numberOf(this.#reader.bytes, 0, this.#reader.size);
     return pattern === ABSENT ? NO_KEY : pattern + PATTERNS_MAX * value;
   }
 
   /** Whether a word of a text is a number: then it has a key but where there are too many or too large ones, or patterns. */
   hasNumbers(bytes: Uint8Array, start: number, end: number): boolean {
-    reader.read(bytes, start, end);
-    return reader.constants.some(({ scale }) => scale > 1);
+    this.#reader.read(bytes, start, end);
+    return this.#reader.constants.some(({ scale }) => scale > 1);
   }
 
   /** The number of a pattern, or -1 when there are too many. */
@@ -69,18 +70,18 @@ export class TextPatterns {
     const end = shapes.offsets[shape + 1]!;
     const headSize = heads.offsets[1]!;
     if (headSize === 0) {
-      reader.read(shapes.bytes, start, end);
+      this.#reader.read(shapes.bytes, start, end);
     } else {
       const head = heads.bytes.subarray(0, headSize);
-      reader.read(
+      this.#reader.read(
         Buffer.concat([head, shapes.bytes.subarray(start, end)]),
         0,
         headSize + end - start,
       );
     }
-    const { holeCount, constants } = reader;
-    if (!reader.isPattern || (holeCount === 0 && constants[0]!.scale === 1)) return undefined;
-    const pattern = this.numberOf(reader.bytes, 0, reader.size);
+    const { holeCount, constants } = this.#reader;
+    if (!this.#reader.isPattern || (holeCount === 0 && constants[0]!.scale === 1)) return undefined;
+    const pattern = this.numberOf(this.#reader.bytes, 0, this.#reader.size);
     if (pattern === ABSENT) return undefined;
     const [{ value, scale }, ...behind] = constants as [Constant, ...Constant[]];
     const first = { value: pattern + PATTERNS_MAX * value, scale: PATTERNS_MAX * scale };
@@ -273,8 +274,6 @@ class PatternReader {
     if (scale * PATTERNS_MAX > SCALE_MAX) this.isPattern = false;
   }
 }
-
-const reader = new PatternReader();
 
 function endOfWord(bytes: Uint8Array, start: number, end: number): number {
   let at = start;

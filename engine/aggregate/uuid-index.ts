@@ -1,4 +1,4 @@
-import { FIRST_BYTES, grownInt32, NO_INT32 } from '../column/arrays.ts';
+import { FIRST_BYTES, grownInt32, NO_INT32, threadArrays } from '../column/arrays.ts';
 import { UUID_BYTES } from '../column/number-vectors.ts';
 import { keyedHash, PROBES_MAX, randomHashKey } from '../column/string-table.ts';
 import { mixBits } from './number-index.ts';
@@ -81,7 +81,7 @@ export class UuidIndex {
 
   /** The same; gives how many were added before a chain of probes was too long. */
   #addWords(block: Int32Array, places: Int32Array, count: number, entries: Int32Array): number {
-    hashes = grownInt32(hashes, count);
+    const hashes = threadArrays.borrow(Int32Array, count);
     hashAll(block, places, count, hashes);
     this.#words = grownInt32(this.#words, UUID_WORDS * (this.#size + count));
     const words = this.#words;
@@ -113,6 +113,7 @@ export class UuidIndex {
       }
       entries[i] = entry;
     }
+    threadArrays.giveBack(hashes);
     return count;
   }
 
@@ -148,9 +149,6 @@ export class UuidIndex {
     slots[slot] = entry + 1;
   }
 }
-
-/** Of UUIDs that are added together. */
-let hashes: Int32Array<ArrayBuffer> = NO_INT32;
 
 function hashAll(block: Int32Array, places: Int32Array, count: number, to: Int32Array): void {
   for (let i = 0; i < count; i++) {

@@ -18,35 +18,35 @@
 export function carvedFloat64(length: number): Float64Array<ArrayBuffer> {
   const byteSize = length * Float64Array.BYTES_PER_ELEMENT;
   if (!isCarved(byteSize)) return new Float64Array(length);
-  const start = carve(byteSize);
-  return new Float64Array(block, start, length);
+  const start = threadArrays.carve(byteSize);
+  return new Float64Array(threadArrays.block, start, length);
 }
 
 export function carvedInt32(length: number): Int32Array<ArrayBuffer> {
   const byteSize = length * Int32Array.BYTES_PER_ELEMENT;
   if (!isCarved(byteSize)) return new Int32Array(length);
-  const start = carve(byteSize);
-  return new Int32Array(block, start, length);
+  const start = threadArrays.carve(byteSize);
+  return new Int32Array(threadArrays.block, start, length);
 }
 
 export function carvedUint32(length: number): Uint32Array<ArrayBuffer> {
   const byteSize = length * Uint32Array.BYTES_PER_ELEMENT;
   if (!isCarved(byteSize)) return new Uint32Array(length);
-  const start = carve(byteSize);
-  return new Uint32Array(block, start, length);
+  const start = threadArrays.carve(byteSize);
+  return new Uint32Array(threadArrays.block, start, length);
 }
 
 export function carvedUint16(length: number): Uint16Array<ArrayBuffer> {
   const byteSize = length * Uint16Array.BYTES_PER_ELEMENT;
   if (!isCarved(byteSize)) return new Uint16Array(length);
-  const start = carve(byteSize);
-  return new Uint16Array(block, start, length);
+  const start = threadArrays.carve(byteSize);
+  return new Uint16Array(threadArrays.block, start, length);
 }
 
 export function carvedUint8(length: number): Uint8Array<ArrayBuffer> {
   if (!isCarved(length)) return new Uint8Array(length);
-  const start = carve(length);
-  return new Uint8Array(block, start, length);
+  const start = threadArrays.carve(length);
+  return new Uint8Array(threadArrays.block, start, length);
 }
 
 /** Bytes that V8 has in its own heap (`V8_TYPED_ARRAY_MAX_SIZE_IN_HEAP`). */
@@ -64,24 +64,80 @@ const BLOCK_BYTES = 32 * 1_024;
 /** No array needs more. */
 const ALIGNMENT = 8;
 
-let block = new ArrayBuffer(0);
-/** Bytes of it that are carved. */
-let carvedSize = 0;
-
 function isCarved(byteSize: number): boolean {
   return byteSize > HEAP_BYTES_MAX && byteSize <= CARVED_BYTES_MAX;
 }
 
-/** Where so many bytes begin in the block at hand. */
-function carve(byteSize: number): number {
-  if (carvedSize + byteSize > block.byteLength) {
-    block = new ArrayBuffer(BLOCK_BYTES);
-    carvedSize = 0;
+/** What is made with a length: an array, or an object of several. */
+type Sized = { readonly length: number };
+
+type Kind<T extends Sized> = new (length: number) => T;
+
+/** Longer arrays are made for each borrower: those for the rows of a chunk are shorter. */
+const LENT_LENGTH_MAX = 2 ** 17;
+
+/** Arrays by kind that nobody has borrowed. */
+class FreeArrays {
+  readonly #arrays = new Map<Kind<Sized>, Sized[]>();
+
+  take<T extends Sized>(kind: Kind<T>, length: number): T {
+    // What stands there was made with this constructor.
+    const free = this.#arrays.get(kind)?.pop() as T | undefined;
+    if (free !== undefined && free.length >= length) return free;
+    return new kind(Math.max(length, 2 * (free?.length ?? 0)));
   }
-  const start = carvedSize;
-  carvedSize = (start + byteSize + ALIGNMENT - 1) & -ALIGNMENT;
-  return start;
+
+  add(array: Sized): void {
+    if (array.length > LENT_LENGTH_MAX) return;
+    const kind = array.constructor as Kind<Sized>;
+    const free = this.#arrays.get(kind);
+    if (free === undefined) this.#arrays.set(kind, [array]);
+    else free.push(array);
+  }
 }
+
+/**
+ * The memory for arrays of one thread: the block that is being carved, and arrays to borrow for the time of a call, since the
+ * next chunk needs them again. State of the module, as everything that computes makes arrays, and V8 has one heap a thread.
+ */
+class ThreadArrays {
+  /** Arrays are carved from it up to `#carvedSize`. */
+  block = new ArrayBuffer(0);
+  #carvedSize = 0;
+  readonly #free = new FreeArrays();
+  readonly #zeros = new FreeArrays();
+
+  /** Where so many bytes begin in `block`. */
+  carve(byteSize: number): number {
+    if (this.#carvedSize + byteSize > this.block.byteLength) {
+      this.block = new ArrayBuffer(BLOCK_BYTES);
+      this.#carvedSize = 0;
+    }
+    const start = this.#carvedSize;
+    this.#carvedSize = (start + byteSize + ALIGNMENT - 1) & -ALIGNMENT;
+    return start;
+  }
+
+  /** At least so long, with anything in it. One that is not given back, since the call failed, is garbage. */
+  borrow<T extends Sized>(kind: Kind<T>, length: number): T {
+    return this.#free.take(kind, length);
+  }
+
+  giveBack(array: Sized): void {
+    this.#free.add(array);
+  }
+
+  /** As `borrow`, all zeros; who borrows it writes zeros again before it is given back. */
+  borrowZeros<T extends Sized>(kind: Kind<T>, length: number): T {
+    return this.#zeros.take(kind, length);
+  }
+
+  giveBackZeros(array: Sized): void {
+    this.#zeros.add(array);
+  }
+}
+
+export const threadArrays = new ThreadArrays();
 
 type Growable =
   | Uint8Array<ArrayBuffer>

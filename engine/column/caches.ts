@@ -74,6 +74,21 @@ export function keepLast<Key, Value>(make: (key: Key) => Value): (key: Key) => V
   };
 }
 
+/** As `keepLast`, for as long as somebody has the key. */
+export function keepLastWeakly<Key extends object, Value>(
+  make: (key: Key) => Value,
+): (key: Key) => Value {
+  let last = new WeakMap<Key, { readonly value: Value }>();
+  return (key) => {
+    let known = last.get(key);
+    if (known === undefined) {
+      known = { value: make(key) };
+      last = new WeakMap([[key, known]]);
+    }
+    return known.value;
+  };
+}
+
 /** What `make` gives of each of the keys that were asked for last, at most so many. */
 export function keepRecent<Key, Value>(
   countMax: number,
@@ -92,7 +107,8 @@ export function keepRecent<Key, Value>(
 /**
  * What expressions find out about the values of segments (which entries of a dictionary pass, what a pattern says of
  * a head of URLs) holds as long as the segments do, so it is kept from one run to the next. It counts in one
- * generation: where each run is to look for itself, another one begins with it.
+ * generation: where each run is to look for itself, another one begins with it. State of the module: it is of all caches of
+ * the thread.
  */
 let generation = 0;
 

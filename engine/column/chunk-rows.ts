@@ -1,4 +1,4 @@
-import { carvedInt32 } from './arrays.ts';
+import { carvedInt32, threadArrays } from './arrays.ts';
 import { consecutivePositions } from './chunk.ts';
 import type { NumberValues } from './number-values.ts';
 import type { UnsignedArray } from './slice.ts';
@@ -98,14 +98,6 @@ function gather(values: Int32Array, positions: Int32Array, count: number): Int32
   return gathered;
 }
 
-/** For each skeleton the number of the chunk it was last met in, whichever segment's it was then. */
-let stamps = new Uint32Array(0);
-let chunkCount = 0;
-const CHUNK_COUNT_MAX = 2 ** 32 - 1;
-
-/** Where the distinct skeletons of one chunk are collected. */
-let distinctOfChunk = new Int32Array(0);
-
 /** Some consecutive entries. */
 type Range = { readonly start: number; readonly count: number };
 
@@ -124,51 +116,67 @@ function distinctOf(
   { start, count }: Range,
   limit: number,
 ): Int32Array {
-  if (stamps.length < limit || chunkCount === CHUNK_COUNT_MAX) {
-    stamps = new Uint32Array(Math.max(limit, stamps.length));
-    chunkCount = 0;
-  }
-  chunkCount += 1;
-  if (distinctOfChunk.length < limit) distinctOfChunk = new Int32Array(limit);
+  const met = threadArrays.borrowZeros(Uint8Array, limit);
+  const distinct = threadArrays.borrow(Int32Array, limit);
+  const end = start + count;
   // One loop per width, so that each sees one kind of array.
   let size = 0;
-  if (codes instanceof Uint8Array) size = collectDistinctBytes(codes, start, start + count);
-  else if (codes instanceof Uint16Array) size = collectDistinctShorts(codes, start, start + count);
-  else size = collectDistinct(codes, start, start + count);
-  return distinctOfChunk.slice(0, size);
+  if (codes instanceof Uint8Array) size = collectBytes(codes, start, end, { met, distinct });
+  else if (codes instanceof Uint16Array) size = collectShorts(codes, start, end, { met, distinct });
+  else size = collectWords(codes, start, end, { met, distinct });
+  const own = distinct.slice(0, size);
+  for (const code of own) met[code] = 0;
+  threadArrays.giveBackZeros(met);
+  threadArrays.giveBack(distinct);
+  return own;
 }
 
-function collectDistinctBytes(codes: Uint8Array, start: number, end: number): number {
-  const [chunks, chunk, distinct] = [stamps, chunkCount, distinctOfChunk];
+/** 1 in `met` for each of the entries in `distinct`. */
+type Collected = { readonly met: Uint8Array; readonly distinct: Int32Array };
+
+function collectBytes(
+  codes: Uint8Array,
+  start: number,
+  end: number,
+  { met, distinct }: Collected,
+): number {
   let size = 0;
   for (let i = start; i < end; i++) {
     const code = codes[i]!;
-    if (chunks[code] === chunk) continue;
-    chunks[code] = chunk;
+    if (met[code] === 1) continue;
+    met[code] = 1;
     distinct[size++] = code;
   }
   return size;
 }
 
-function collectDistinctShorts(codes: Uint16Array, start: number, end: number): number {
-  const [chunks, chunk, distinct] = [stamps, chunkCount, distinctOfChunk];
+function collectShorts(
+  codes: Uint16Array,
+  start: number,
+  end: number,
+  { met, distinct }: Collected,
+): number {
   let size = 0;
   for (let i = start; i < end; i++) {
     const code = codes[i]!;
-    if (chunks[code] === chunk) continue;
-    chunks[code] = chunk;
+    if (met[code] === 1) continue;
+    met[code] = 1;
     distinct[size++] = code;
   }
   return size;
 }
 
-function collectDistinct(codes: Uint32Array | Int32Array, start: number, end: number): number {
-  const [chunks, chunk, distinct] = [stamps, chunkCount, distinctOfChunk];
+function collectWords(
+  codes: Uint32Array | Int32Array,
+  start: number,
+  end: number,
+  { met, distinct }: Collected,
+): number {
   let size = 0;
   for (let i = start; i < end; i++) {
     const code = codes[i]!;
-    if (chunks[code] === chunk) continue;
-    chunks[code] = chunk;
+    if (met[code] === 1) continue;
+    met[code] = 1;
     distinct[size++] = code;
   }
   return size;

@@ -1,3 +1,4 @@
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { must } from '../assert.ts';
 import { BLOCK_NUMBERS, type BlockTable } from './segment-backing.ts';
 
@@ -135,3 +136,80 @@ export class UnpackedBlocks {
     this.#blocks.set(key, block);
   }
 }
+
+/** Bytes of stored blocks for which there is memory already; larger ones get memory of their own. */
+const STORED_SIZE_KEPT_MAX = 4 * 1024 * 1024;
+
+/** The same of unpacked blocks that go on to the memory of a segment at once. */
+const UNPACKED_SIZE_KEPT_MAX = 64 * 1024;
+
+/**
+ * What one thread has of segment files. State of the module: a thread reads one block after the other, of whichever segment,
+ * and has one file open and one block in hand for all of them.
+ */
+class ThreadFiles {
+  readonly unpackedBlocks = new UnpackedBlocks();
+  readonly stretches = new StretchRing();
+  /** Whether the work at hand may take the time that a disk takes, or collecting garbage. */
+  mayWait = true;
+  #stored = new Uint8Array(64 * 1024);
+  readonly #unpacked = new Uint8Array(UNPACKED_SIZE_KEPT_MAX + 1);
+  /**
+   * The file that was read last: blocks of one segment are read one after another. One file is open at a time, and
+   * none between tasks, so a file that is removed gives its room back.
+   */
+  #opened: { readonly path: string; readonly file: number } | undefined;
+
+  /** Where a block is read to before it is unpacked. */
+  storedBytes(size: number): Uint8Array {
+    if (size > STORED_SIZE_KEPT_MAX) return new Uint8Array(size);
+    if (size > this.#stored.length) {
+      this.#stored = new Uint8Array(Math.min(2 * size, STORED_SIZE_KEPT_MAX));
+    }
+    return this.#stored.subarray(0, size);
+  }
+
+  /** Where a block is unpacked; there is room for one byte more. */
+  unpackedBytes(size: number): Uint8Array {
+    return size <= UNPACKED_SIZE_KEPT_MAX ? this.#unpacked : new Uint8Array(size + 1);
+  }
+
+  /** Reads into `bytes` until they are full or the file ends; how many were read. Throws what the system says. */
+  readAt(path: string, bytes: Uint8Array, offset: number): number {
+    const file = this.#open(path);
+    let read = 0;
+    try {
+      while (read < bytes.length) {
+        const count = readSync(file, bytes, read, bytes.length - read, offset + read);
+        if (count === 0) break;
+        read += count;
+      }
+    } catch (error) {
+      this.close();
+      throw error;
+    }
+    return read;
+  }
+
+  /** Bytes of a file. Throws what the system says. */
+  measure(path: string): number {
+    return fstatSync(this.#open(path)).size;
+  }
+
+  /** Closes the file that was read last. To be called at the end of a task, and of what reads a segment beside tasks. */
+  close(): void {
+    if (this.#opened === undefined) return;
+    const { file } = this.#opened;
+    this.#opened = undefined;
+    closeSync(file);
+  }
+
+  #open(path: string): number {
+    if (this.#opened?.path === path) return this.#opened.file;
+    this.close();
+    this.#opened = { path, file: openSync(path, 'r') };
+    return this.#opened.file;
+  }
+}
+
+export const threadFiles = new ThreadFiles();

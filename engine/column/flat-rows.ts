@@ -1,4 +1,5 @@
 import { assert, must } from '../assert.ts';
+import { threadArrays } from './arrays.ts';
 import type { JsonBuffer } from './json-buffer.ts';
 import { type JsonTemplate, writeJsonText, writeSlot } from './json-template.ts';
 import { RESIDUAL_COLUMN } from './leaf-plan.ts';
@@ -16,19 +17,12 @@ import {
   type WordForm,
 } from './string-footer.ts';
 import { JSON_TEXT, TEXT } from './token.ts';
-import { viewed } from './wtf8.ts';
+import { type ViewedBytes, viewed } from './wtf8.ts';
 
 const QUOTE = 0x22;
 
 /** Longer strings of digits do not fit an entry: the hash of 512 bits has 128. */
 const DIGITS_MAX = 128;
-
-/** One unpacked string between quotes: read at once, and not kept. */
-const unpacked = viewed(new Uint8Array(Math.max(DIGITS_MAX, UUID_LENGTH) + 2 + 4));
-unpacked.bytes[0] = QUOTE;
-
-/** What is known of each slot of the row that is being written. */
-let slots = newSlots(256);
 
 /**
  * The rows of a sealed segment, each written through one table and whole arrays of
@@ -80,9 +74,9 @@ export class FlatRows {
   ): void {
     const { text, textEnds, kinds } = template;
     const count = kinds.length;
-    if (slots.packings.length < count) slots = newSlots(count);
-    this.#locate(template, row, place);
-    this.#fetch(count);
+    const slots = threadArrays.borrow(RowSlots, count);
+    this.#locate(template, row, place, slots);
+    this.#fetch(count, slots);
     let textStart = 0;
     for (let slot = 0; slot < count; slot++) {
       const textEnd = textEnds[slot]!;
@@ -90,15 +84,16 @@ export class FlatRows {
       textStart = textEnd;
       const packing = slots.packings[slot]!;
       const kind = kinds[slot]!;
-      if (packing === PLAIN || packing === SUFFIX) this.#writeString(slot, kind, out);
-      else if (packing > NO_FLAT_FORM) this.#writePacked(slot, packing, out);
+      if (packing === PLAIN || packing === SUFFIX) this.#writeString(slots, slot, kind, out);
+      else if (packing > NO_FLAT_FORM) this.#writePacked(slots, slot, packing, out);
       else writeSlot(store, kind, row, place + template.slots[slot]!, out);
     }
     out.rawViewed(text, textStart, textEnds[count]!);
+    threadArrays.giveBack(slots);
   }
 
   /** The first round: position and integer of each slot. */
-  #locate(template: JsonTemplate, row: number, firstPlace: number): void {
+  #locate(template: JsonTemplate, row: number, firstPlace: number, slots: RowSlots): void {
     const slotColumns = this.#slotColumns;
     const { entries } = this.#table;
     const { columns, packings, positions, values } = slots;
@@ -119,7 +114,7 @@ export class FlatRows {
   }
 
   /** The second round: where each string is, and its first byte. */
-  #fetch(count: number): void {
+  #fetch(count: number, slots: RowSlots): void {
     const { entries } = this.#table;
     const { bytes, words } = this.#segment;
     const { columns, packings, positions, values, starts, ends } = slots;
@@ -147,34 +142,37 @@ export class FlatRows {
     this.#touched ^= touched;
   }
 
-  #writeString(slot: number, kind: number, out: JsonBuffer): void {
-    const start = slots.starts[slot]!;
-    const end = slots.ends[slot]!;
+  #writeString({ starts, ends }: RowSlots, slot: number, kind: number, out: JsonBuffer): void {
+    const start = starts[slot]!;
+    const end = ends[slot]!;
     if (kind === TEXT) out.stringViewed(this.#segment, start, end);
     else if (kind === JSON_TEXT) writeJsonText(out, this.#segment.bytes, start, end, true);
     else out.rawViewed(this.#segment, start, end);
   }
 
   /** What is neither a string as it is nor without a flat form. */
-  #writePacked(slot: number, packing: number, out: JsonBuffer): void {
+  #writePacked(slots: RowSlots, slot: number, packing: number, out: JsonBuffer): void {
     const column = slots.columns[slot]!;
     const { bytes } = this.#segment;
     if (packing === HEX) {
       const digitCount = this.#table.entries[ENTRY_SIZE * column + OFFSETS_AT]!;
-      writeUnpacked(unpackHex(bytes, slots.starts[slot]!, digitCount, unpacked.bytes, 1), out);
+      const { unpacked } = slots;
+      const end = unpackHex(bytes, slots.starts[slot]!, digitCount, unpacked.bytes, 1);
+      writeUnpacked(unpacked, end, out);
     } else if (packing === UUID) {
-      writeUnpacked(unpackUuid(bytes, slots.starts[slot]!, unpacked.bytes, 1), out);
+      const { unpacked } = slots;
+      writeUnpacked(unpacked, unpackUuid(bytes, slots.starts[slot]!, unpacked.bytes, 1), out);
     } else if (packing >= FORM) {
       const form = must(FORMS[packing - FORM]);
       out.raw('"');
-      form.write(this.#number(column, NUMBERS, slot), out);
+      form.write(this.#number(slots, slot, column, NUMBERS), out);
       out.raw('"');
     } else {
-      out.number(this.#number(column, packing, slot));
+      out.number(this.#number(slots, slot, column, packing));
     }
   }
 
-  #number(column: number, packing: number, slot: number): number {
+  #number(slots: RowSlots, slot: number, column: number, packing: number): number {
     const { entries, scales } = this.#table;
     const value = slots.values[slot]!;
     if (packing === NUMBERS) return scales[2 * column]! + scales[2 * column + 1]! * value;
@@ -228,21 +226,34 @@ export class FlatRows {
 }
 
 /** `end`: of what was unpacked behind the first quote. */
-function writeUnpacked(end: number, out: JsonBuffer): void {
+function writeUnpacked(unpacked: ViewedBytes, end: number, out: JsonBuffer): void {
   unpacked.bytes[end] = QUOTE;
   out.rawViewed(unpacked, 0, end + 1);
 }
 
-function newSlots(count: number) {
-  return {
-    columns: new Uint16Array(count),
-    packings: new Uint8Array(count),
-    positions: new Int32Array(count),
-    values: new Uint32Array(count),
-    /** Of strings: the bytes in the segment. */
-    starts: new Uint32Array(count),
-    ends: new Uint32Array(count),
-  };
+/** What is known of each slot of the row that is being written. */
+class RowSlots {
+  readonly length: number;
+  readonly columns: Uint16Array;
+  readonly packings: Uint8Array;
+  readonly positions: Int32Array;
+  readonly values: Uint32Array;
+  /** Of strings: the bytes in the segment. */
+  readonly starts: Uint32Array;
+  readonly ends: Uint32Array;
+  /** One unpacked string between quotes. */
+  readonly unpacked = viewed(new Uint8Array(Math.max(DIGITS_MAX, UUID_LENGTH) + 2 + 4));
+
+  constructor(length: number) {
+    this.length = length;
+    this.columns = new Uint16Array(length);
+    this.packings = new Uint8Array(length);
+    this.positions = new Int32Array(length);
+    this.values = new Uint32Array(length);
+    this.starts = new Uint32Array(length);
+    this.ends = new Uint32Array(length);
+    this.unpacked.bytes[0] = QUOTE;
+  }
 }
 
 /**

@@ -16,10 +16,6 @@ const COLLECTING_MS_MAX = 200;
  */
 const UNUSED_BYTES = 65 * 1024 * 1024;
 
-/** Frees what is transferred to it at once. */
-const nowhere = new MessageChannel().port1;
-nowhere.close();
-
 /**
  * COLLECTING_MS_MAX of the main thread. Where all processors are busy V8 takes as long as that, and a collection at once
  * holds up all callers for a tenth of a second and more; nothing on this thread waits for the memory.
@@ -29,7 +25,27 @@ const COLLECTING_MAIN_MS_MAX = 2_000;
 /** Milliseconds between two looks whether V8 has ended. */
 const LOOK_MS = 1;
 
-let collect: ((options?: { readonly type: 'minor' }) => void) | undefined;
+/** What is known of V8's collections on this thread. State of the module: V8 has one heap for each thread, and says nothing of it. */
+class Collections {
+  /** Made when it is first needed. */
+  collect: ((options?: { readonly type: 'minor' }) => void) | undefined;
+  /** Whether V8 has begun to collect for us and has not been seen to end. */
+  isUnderWay = false;
+  /** Hears of that end. */
+  readonly ended = new FinalizationRegistry(() => {
+    this.isUnderWay = false;
+  });
+  /** Frees what is transferred to it at once. */
+  readonly nowhere = new MessageChannel().port1;
+  /** The last collection beside other work that was asked for. */
+  last: Promise<void> = Promise.resolve();
+
+  constructor() {
+    this.nowhere.close();
+  }
+}
+
+const collections = new Collections();
 
 /**
  * Collects all garbage of this thread now; takes some 10 ms. V8 also forgets the shapes of classes without an
@@ -50,20 +66,13 @@ export function collectNewGarbage(): void {
   collector()({ type: 'minor' });
 }
 
-function collector(): NonNullable<typeof collect> {
-  if (collect === undefined) {
+function collector(): NonNullable<Collections['collect']> {
+  if (collections.collect === undefined) {
     setFlagsFromString('--expose-gc');
-    collect = runInNewContext('gc') as NonNullable<typeof collect>;
+    collections.collect = runInNewContext('gc') as NonNullable<Collections['collect']>;
   }
-  return collect;
+  return collections.collect;
 }
-
-/** Whether V8 has begun to collect for us and has not been seen to end. */
-let isCollecting = false;
-
-const ended = new FinalizationRegistry(() => {
-  isCollecting = false;
-});
 
 /**
  * Makes V8 collect all garbage of this thread beside its other work, as it does of itself: what is compiled stays. It ends
@@ -71,20 +80,18 @@ const ended = new FinalizationRegistry(() => {
  * under way.
  */
 export function beginCollecting(): void {
-  if (isCollecting) return;
-  isCollecting = true;
+  if (collections.isUnderWay) return;
+  collections.isUnderWay = true;
   // Registered before the array begins the marking, which would find a newer object in use.
-  ended.register({}, undefined);
+  collections.ended.register({}, undefined);
   // V8 frees an array some time after the collection, and counts it until then.
-  nowhere.postMessage(undefined, [new ArrayBuffer(UNUSED_BYTES)]);
+  collections.nowhere.postMessage(undefined, [new ArrayBuffer(UNUSED_BYTES)]);
 }
 
 /** To be awaited between tasks: lets V8 end what it has begun to collect. Takes some microseconds when it has not come to its end. */
 export async function letCollect(): Promise<void> {
-  if (isCollecting) await turn();
+  if (collections.isUnderWay) await turn();
 }
-
-let last: Promise<void> = Promise.resolve();
 
 /**
  * Collects all garbage of this thread beside its other work. Resolves once it is done. V8 does not count shared memory when
@@ -92,21 +99,21 @@ let last: Promise<void> = Promise.resolve();
  * lets much of it go must ask.
  */
 export function collectGarbageBeside(): Promise<void> {
-  last = last.then(collecting);
-  return last;
+  collections.last = collections.last.then(collecting);
+  return collections.last;
 }
 
 async function collecting(): Promise<void> {
   // A collection that has begun does not find what became garbage since then: the next one does.
-  if (isCollecting) await collected();
+  if (collections.isUnderWay) await collected();
   beginCollecting();
   await collected();
 }
 
 async function collected(): Promise<void> {
   const msMax = isMainThread ? COLLECTING_MAIN_MS_MAX : COLLECTING_MS_MAX;
-  for (let ms = 0; isCollecting && ms < msMax; ms += LOOK_MS) await wait(LOOK_MS);
-  if (isCollecting) collectGarbage();
+  for (let ms = 0; collections.isUnderWay && ms < msMax; ms += LOOK_MS) await wait(LOOK_MS);
+  if (collections.isUnderWay) collectGarbage();
 }
 
 /** Bytes of the arrays of this thread, without shared ones. V8 holds them outside of its heap. */

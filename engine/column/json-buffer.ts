@@ -76,6 +76,11 @@ export class JsonBuffer implements JsonWriter {
     return this.#size;
   }
 
+  /** Bytes that it has room for at present. */
+  get length(): number {
+    return this.#bytes.length;
+  }
+
   /** What was written, in an array of its own; the buffer is empty afterwards. */
   take(): Uint8Array {
     const taken = this.written().slice();

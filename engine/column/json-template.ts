@@ -1,4 +1,5 @@
 import { TEMPLATE_BYTES_MAX } from '../limits.ts';
+import { SizedCache } from './caches.ts';
 import { JsonBuffer, type JsonWriter, numberText } from './json-buffer.ts';
 import type { Skeletons, WrittenSlots } from './skeleton.ts';
 import {
@@ -36,8 +37,7 @@ export type JsonTemplate = {
 };
 
 /** The templates of this thread. Most shapes come back in each segment: one copy stays in the cache. */
-const sharedTemplates = new Map<string, JsonTemplate>();
-let sharedBytes = 0;
+const sharedTemplates = new SizedCache<string, JsonTemplate>(TEMPLATE_BYTES_MAX);
 
 /**
  * The template of the record or list at `node`, which is itself no field's value; `place`: of its
@@ -51,14 +51,9 @@ export function compileTemplate(
   const template = newTemplate(segment, node, place);
   const { text, kinds, slots } = template;
   const key = `${Buffer.from(text.bytes).toString('latin1')}\0${kinds.join()}\0${slots.join()}`;
-  const shared = sharedTemplates.get(key);
+  const shared = sharedTemplates.find(key);
   if (shared !== undefined) return shared;
-  if (sharedBytes > TEMPLATE_BYTES_MAX) {
-    sharedTemplates.clear();
-    sharedBytes = 0;
-  }
-  sharedTemplates.set(key, template);
-  sharedBytes += key.length + templateSize(template);
+  sharedTemplates.set(key, template, key.length + templateSize(template));
   return template;
 }
 

@@ -35,6 +35,8 @@ export class OpenSegment {
   readonly id: number;
   readonly #content: OpenContent;
   readonly #strings = new StringTable();
+  /** Of one row, and then of the next. */
+  readonly #list = new StringList();
   readonly #skeletonTable = new SkeletonTable();
   readonly #skeletons = sharedIntegers(ROWS_MIN, ROWS_RESERVED);
   readonly #slots = sharedNumbers(SLOTS_MIN, SLOTS_RESERVED);
@@ -183,7 +185,8 @@ export class OpenSegment {
 
   #translationOf(batch: Batch): BatchTranslation {
     if (this.#translation?.batch !== batch) {
-      const tables = { strings: this.#strings, skeletons: this.#skeletonTable };
+      const list = this.#list;
+      const tables = { strings: this.#strings, skeletons: this.#skeletonTable, list };
       this.#translation = new BatchTranslation(batch, tables, this.#keyCodes);
       this.#keyCodes = this.#translation.keyCodes;
     }
@@ -224,9 +227,6 @@ export class OpenSegment {
   }
 }
 
-/** Of one row, and then of the next: nothing in it outlives a call. */
-const list = new StringList();
-
 /**
  * What an open segment knows of one batch while it appends it: the codes of the batch's keys, and
  * which of its skeletons it has met. Each key and each skeleton is translated once per batch.
@@ -234,6 +234,7 @@ const list = new StringList();
 class BatchTranslation {
   readonly batch: Batch;
   readonly #strings: StringTable;
+  readonly #list: StringList;
   readonly #skeletons: SkeletonTable;
   readonly #view: DataView;
   /** String code of each key of the batch; -1 when not translated yet. */
@@ -247,12 +248,17 @@ class BatchTranslation {
 
   constructor(
     batch: Batch,
-    tables: { readonly strings: StringTable; readonly skeletons: SkeletonTable },
+    tables: {
+      readonly strings: StringTable;
+      readonly skeletons: SkeletonTable;
+      readonly list: StringList;
+    },
     keyGuesses: Int32Array,
   ) {
     this.batch = batch;
     this.#strings = tables.strings;
     this.#skeletons = tables.skeletons;
+    this.#list = tables.list;
     this.#keyGuesses = keyGuesses;
     const { bytes } = batch;
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -283,6 +289,7 @@ class BatchTranslation {
     const { to, guesses } = places;
     const strings = this.#strings;
     const view = this.#view;
+    const list = this.#list;
     list.begin(count);
     for (let slot = 0; slot < count; slot++) {
       const value = slots[from + slot]!;

@@ -110,7 +110,7 @@ export class TextRing {
   }
 }
 
-/** The texts of all segments that this thread reads. */
+/** The texts of all segments that this thread reads. State of the module: they have one bound together, that of the thread. */
 let threadRing = new TextRing(ROW_TEXTS_BYTES_MAX);
 
 /** Part of what a thread may keep that texts may take: the rest is for open segments, and garbage until it is collected. */

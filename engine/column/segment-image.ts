@@ -6,8 +6,7 @@ import {
   inFileOrder,
   planStretches,
   type Stretch,
-  StretchRing,
-  UnpackedBlocks,
+  threadFiles,
   WIDE_GAP_SIZE_MAX,
 } from './file-blocks.ts';
 import { decodeBrotli } from './kept-decoder.ts';
@@ -19,46 +18,19 @@ import {
   type BlockRange,
   type BlockTable,
   blocksWith,
-  closeFile,
   GAUGE_LIMIT,
   GAUGE_PASSING,
   GAUGE_RESIDENT,
   isRetired,
   KIB,
-  measureFile,
   noteUse,
   RESIDENT,
-  readAt,
   type SegmentBacking,
   wasNeeded,
 } from './segment-backing.ts';
 import type { Slice } from './slice.ts';
 
-/** What this thread unpacked last of blocks that are not in memory. */
-const unpackedBlocks = new UnpackedBlocks();
-
-/** Where blocks are read to before they are unpacked; larger ones get memory of their own. */
-const STORED_SIZE_KEPT_MAX = 4 * 1024 * 1024;
-let kept = new Uint8Array(64 * 1024);
-
-/** Where blocks are unpacked that go on to the memory of a segment at once; larger ones get memory of their own. */
-const UNPACKED_SIZE_KEPT_MAX = 64 * 1024;
-const unpacked = new Uint8Array(UNPACKED_SIZE_KEPT_MAX + 1);
-
-function unpackedBytes(size: number): Uint8Array {
-  return size < unpacked.length ? unpacked : new Uint8Array(size + 1);
-}
-
-/** What this thread read last of files, several blocks at a time. */
-const stretches = new StretchRing();
-
 type Stretches = ReadonlyMap<number, Stretch>;
-
-function storedBytes(size: number): Uint8Array {
-  if (size > STORED_SIZE_KEPT_MAX) return new Uint8Array(size);
-  if (size > kept.length) kept = new Uint8Array(Math.min(2 * size, STORED_SIZE_KEPT_MAX));
-  return kept.subarray(0, size);
-}
 
 /** The file of a segment has gone: it was merged or dropped since the snapshot. Another one is due. */
 export class SegmentGoneError extends Error {
@@ -117,26 +89,19 @@ const REASONS: ReadonlyMap<string, string> = new Map([
 /** Of a segment something is not in memory, and nothing may be loaded now. Not an error of a query. */
 export class NotInMemoryError extends Error {}
 
-let isLoadingAllowed = true;
-
 /** Runs what must not wait for a disk: throws a NotInMemoryError where a block would be read from a file. */
 export function withoutLoading<T>(work: () => T): T {
-  const outer = isLoadingAllowed;
-  isLoadingAllowed = false;
+  const { mayWait } = threadFiles;
+  threadFiles.mayWait = false;
   try {
     return work();
   } finally {
-    isLoadingAllowed = outer;
+    threadFiles.mayWait = mayWait;
   }
 }
 
-/** Whether the work at hand may take the time that a disk takes, or collecting garbage. */
-export function mayWait(): boolean {
-  return isLoadingAllowed;
-}
-
 function checkLoading(): void {
-  if (!isLoadingAllowed) throw new NotInMemoryError('a block is not in memory');
+  if (!threadFiles.mayWait) throw new NotInMemoryError('a block is not in memory');
 }
 
 /** Whether a segment could not be read, and its reading should be tried on another snapshot. */
@@ -162,8 +127,8 @@ export class SegmentImage {
   #ownSize = 0;
   #readCount = 0;
   #isWhole = false;
-  /** Of its first block in `unpackedBlocks`. */
-  readonly #firstKey = unpackedBlocks.newKeys();
+  /** Of its first block in `threadFiles.unpackedBlocks`. */
+  readonly #firstKey = threadFiles.unpackedBlocks.newKeys();
   /** Of blocks that will be read soon. */
   readonly #expected = new Map<number, Stretch>();
 
@@ -199,7 +164,7 @@ export class SegmentImage {
     try {
       image.#loadEachOwn({ first: 0, end: backing.blocks.length / BLOCK_NUMBERS });
     } finally {
-      closeFile();
+      threadFiles.close();
     }
     return image.buffer;
   }
@@ -283,7 +248,7 @@ export class SegmentImage {
   };
 
   #isInMemory(block: number): boolean {
-    if (unpackedBlocks.find(this.#firstKey + block) !== undefined) return true;
+    if (threadFiles.unpackedBlocks.find(this.#firstKey + block) !== undefined) return true;
     return Atomics.load(this.#backing!.states, block) === RESIDENT;
   }
 
@@ -317,7 +282,8 @@ export class SegmentImage {
     noteUse(this.#backing!, { first: block, end: block + 1 });
     if (this.buffer !== this.#handle.buffer) return false;
     if (Atomics.load(states, block) === RESIDENT) return true;
-    if (!isNeededAgain || unpackedBlocks.find(this.#firstKey + block) !== undefined) return false;
+    if (!isNeededAgain || threadFiles.unpackedBlocks.find(this.#firstKey + block) !== undefined)
+      return false;
     const [, size] = placeOf(this.#backing!, block);
     if (!hasRoom(this.#backing!, size)) return false;
     this.#loadShared(block, this.#expected);
@@ -328,16 +294,16 @@ export class SegmentImage {
   /** The bytes of a block that is not in memory; the last few are kept. Good until the next call, and perhaps with others behind them. */
   #unpackedBlock(block: number): Uint8Array {
     const key = this.#firstKey + block;
-    const known = unpackedBlocks.find(key);
+    const known = threadFiles.unpackedBlocks.find(key);
     if (known !== undefined) return known;
     checkLoading();
     const [, size] = placeOf(this.#backing!, block);
-    const room = unpackedBlocks.takeRoom(size + 1);
+    const room = threadFiles.unpackedBlocks.takeRoom(size + 1);
     const read = this.#read(block, this.#expected, room);
     if (this.buffer !== this.#own?.buffer) countReadInParts(this.#backing!, size);
     // What is stored as it is lies where the next block is read to.
     if (read.buffer !== room.buffer) room.set(read);
-    unpackedBlocks.keep(key, room);
+    threadFiles.unpackedBlocks.keep(key, room);
     return room;
   }
 
@@ -391,12 +357,14 @@ export class SegmentImage {
     else this.#becameOwn(frame.length);
   }
 
-  /** Loads a block for all threads; it may be in one of some stretches. */
+  /** Loads a block for all threads; it may be in one of some threadFiles.stretches. */
   #loadShared(block: number, planned: Stretches): void {
     checkLoading();
     const backing = this.#backing!;
     const [offset, size] = placeOf(backing, block);
-    new Uint8Array(this.buffer, offset, size).set(this.#read(block, planned, unpackedBytes(size)));
+    new Uint8Array(this.buffer, offset, size).set(
+      this.#read(block, planned, threadFiles.unpackedBytes(size)),
+    );
     becameResident(backing, block, size);
   }
 
@@ -426,7 +394,7 @@ export class SegmentImage {
       target.set(new Uint8Array(shared, offset, size));
       this.#ownSize += size;
     } else {
-      target.set(this.#read(block, planned, unpackedBytes(size)));
+      target.set(this.#read(block, planned, threadFiles.unpackedBytes(size)));
       this.#becameOwn(size);
     }
     isThere[block] = 1;
@@ -438,7 +406,7 @@ export class SegmentImage {
     Atomics.add(this.#backing!.gauge, GAUGE_PASSING, Math.ceil(size / KIB));
   }
 
-  /** A block, perhaps of one of some stretches. Good until the next call; in `room` perhaps. */
+  /** A block, perhaps of one of some threadFiles.stretches. Good until the next call; in `room` perhaps. */
   #read(block: number, planned: Stretches, room: Uint8Array): Uint8Array {
     const { size, storedOffset, storedSize, crc } = storedBlockAt(this.#backing!.blocks, block);
     const stretch = planned.get(block);
@@ -453,14 +421,15 @@ export class SegmentImage {
   #ofStretch(stretch: Stretch, offset: number, size: number): Uint8Array | undefined {
     const start = offset - stretch.offset;
     const bytes =
-      stretches.find(stretch) ?? stretches.read(stretch, (to) => this.#fill(stretch, to));
+      threadFiles.stretches.find(stretch) ??
+      threadFiles.stretches.read(stretch, (to) => this.#fill(stretch, to));
     return start + size <= bytes.length ? bytes.subarray(start, start + size) : undefined;
   }
 
   /** How many bytes could be read: none where a block that is not wanted may be the reason, or any other. */
   #fill({ offset }: Stretch, bytes: Uint8Array): number {
     try {
-      return readAt(this.#backing!.path, bytes, offset);
+      return threadFiles.readAt(this.#backing!.path, bytes, offset);
     } catch (error) {
       if (codeOf(error) === undefined) throw error;
       return 0;
@@ -469,9 +438,11 @@ export class SegmentImage {
 
   #readFile(offset: number, size: number): Uint8Array {
     const { path } = this.#backing!;
-    const bytes = storedBytes(size);
+    const bytes = threadFiles.storedBytes(size);
     try {
-      return readAt(path, bytes, offset) < size ? this.#endedEarly(offset, size) : bytes;
+      return threadFiles.readAt(path, bytes, offset) < size
+        ? this.#endedEarly(offset, size)
+        : bytes;
     } catch (error) {
       const code = codeOf(error);
       if (code === undefined) throw error;
@@ -483,7 +454,7 @@ export class SegmentImage {
   /** The end of a file is where its size says. */
   #endedEarly(offset: number, size: number): never {
     const { path } = this.#backing!;
-    if (measureFile(path) < offset + size) {
+    if (threadFiles.measure(path) < offset + size) {
       this.#fail(`it ends before the block at ${offset} does`);
     }
     throw new SegmentReadError(this.#handle.id, path, 'the disk gives less than the file has');

@@ -2,6 +2,7 @@ import { must } from '../assert.ts';
 import { PASSING_BYTES_MAX, READERS_BYTES_MAX } from '../limits.ts';
 import { EXTRACT_IMAGE_BYTES_MIN, type SegmentExtract } from './extract/segment-extract.ts';
 import type { SkeletonCounts } from './field-tree.ts';
+import { threadFiles } from './file-blocks.ts';
 import {
   arrayBytes,
   collectGarbage,
@@ -37,7 +38,6 @@ import type {
   SegmentHandle,
 } from './segment.ts';
 import {
-  closeFile,
   GAUGE_CLOCK,
   GAUGE_LIMIT,
   GAUGE_RETIRED,
@@ -47,7 +47,7 @@ import {
   releaseBuffer,
   type SegmentBacking,
 } from './segment-backing.ts';
-import { bytesReadInParts, forgetReadInParts, mayWait, SegmentImage } from './segment-image.ts';
+import { bytesReadInParts, forgetReadInParts, SegmentImage } from './segment-image.ts';
 import type { NestedVector, SplitBlock, Vector } from './vector.ts';
 
 /** Sealed segments a thread keeps open: opening one again costs its columns, not its rows. */
@@ -73,45 +73,69 @@ type OpenedSegment = {
   hasExtractFromMemory: boolean;
 };
 
-/**
- * Counts up each time that a sealed segment is asked for which is not the one asked for before: a scan asks for one
- * column after the other.
- */
-let useCount = 0;
-
 const NEVER = -1;
 
-/** What this thread has opened, by id; those unused for longest go first. */
-const sealedReaders = new Map<number, OpenedSegment>();
-/** Those of them that this task has read, in part, into memory of its own. */
-const passingReaders = new Map<number, OpenedSegment>();
-/** Of an open segment only what its skeletons and chains say is kept: its rows grow. */
-const openMemories = new Map<number, OpenSegmentMemory>();
+/**
+ * What one thread has open, and what its task at hand reads. State of the module: segments are asked for wherever handles
+ * come along, what has been opened outlives the task, and its bounds are those of the thread.
+ */
+class ThreadReaders {
+  /** By id; those unused for longest go first. */
+  readonly sealed = new Map<number, OpenedSegment>();
+  /** Those of them that this task has read, in part, into memory of its own. */
+  readonly passing = new Map<number, OpenedSegment>();
+  /** Of an open segment only what its skeletons and chains say is kept: its rows grow. */
+  readonly open = new Map<number, OpenSegmentMemory>();
+  /** What the task at hand may read of segments whose memory can be let go meanwhile. */
+  readonly taskHandles = new Set<SealedSegmentHandle>();
+  /** Bytes of these segments, in memory or not, and how many may be. */
+  taskSize = 0;
+  taskGauge: MemoryGauge | undefined;
+  /** What this thread may keep open and read for itself, in bytes: see `limits.ts`. */
+  bounds = { passingBytesMax: PASSING_BYTES_MAX, readersBytesMax: READERS_BYTES_MAX };
+  /** Bytes of arrays from which readers are let go: more while there are more that are not theirs. */
+  readersBytesMax = 0;
+  /**
+   * Counts up each time that a sealed segment is asked for which is not the one asked for before: a scan asks for one
+   * column after the other.
+   */
+  useCount = 0;
+  /** How many segments were dropped when this thread was last told. */
+  droppedCount = 0;
+  /** Buffers retired when this thread last looked for them. */
+  retiredCount = 0;
+  /** Bytes that tasks have left. */
+  leftSize = 0;
+  /** Bytes let go since garbage was last collected. */
+  garbageSize = 0;
+  /** The rows that were taken out last. */
+  lastExtracts: readonly SegmentExtract[] = [];
+  /** Bytes of extracts that were left since new garbage was last collected. */
+  extractsSize = 0;
+  /** What this task has taken rows out of, and what had been read of it before. */
+  readonly takenFrom = new Map<
+    SealedSegmentHandle,
+    { readonly readCount: number; readonly readBytes: number }
+  >();
+}
 
-/** What the task at hand may read of segments whose memory can be let go meanwhile. */
-const taskHandles = new Set<SealedSegmentHandle>();
-/** Bytes of these segments, in memory or not, and how many may be. */
-const taskMemory: { size: number; gauge: MemoryGauge | undefined } = { size: 0, gauge: undefined };
-
-/** What this thread may keep open and read for itself, in bytes: see `limits.ts`. */
-const bounds = { passingBytesMax: PASSING_BYTES_MAX, readersBytesMax: READERS_BYTES_MAX };
+const thread = new ThreadReaders();
 
 /** Of what a thread may read for itself, the part that may be garbage before it is collected. */
 const GARBAGE_PART = 1 / 2;
 
 /** To be called before the first task of a thread that has less memory than others. */
-export function boundReading(of: typeof bounds): void {
-  bounds.passingBytesMax = of.passingBytesMax;
-  bounds.readersBytesMax = of.readersBytesMax;
+export function boundReading(of: ThreadReaders['bounds']): void {
+  thread.bounds = of;
 }
 
 function garbageBytesMax(): number {
-  return bounds.passingBytesMax * GARBAGE_PART;
+  return thread.bounds.passingBytesMax * GARBAGE_PART;
 }
 
 /** At the start of a task: collects the garbage that those before have left, when it is much. */
 export async function beginReading(): Promise<void> {
-  if (leftSize >= garbageBytesMax()) await releaseGarbage();
+  if (thread.leftSize >= garbageBytesMax()) await releaseGarbage();
   await letCollect();
 }
 
@@ -120,9 +144,9 @@ export function readSegment(handle: SegmentHandle): Segment {
   if (handle.kind === 'sealed') {
     const { backing } = handle;
     if (backing === undefined) return openSealed(handle).reader;
-    taskHandles.add(handle);
-    taskMemory.size += backing.imageSize;
-    taskMemory.gauge = backing.gauge;
+    thread.taskHandles.add(handle);
+    thread.taskSize += backing.imageSize;
+    thread.taskGauge = backing.gauge;
     return new BackedSegment(backing, () => openSealed(handle).reader, {
       ofProject: (projectKey) =>
         extracted(handle, backing, (reader, from) => {
@@ -140,7 +164,7 @@ export function readSegment(handle: SegmentHandle): Segment {
         }),
     });
   }
-  const memory = openMemories.get(handle.id) ?? memoryOf(handle);
+  const memory = thread.open.get(handle.id) ?? memoryOf(handle);
   rememberOpen(handle.id, memory);
   memory.skeletons.extend(skeletonArraysOf(handle));
   return new OpenSegmentReader(handle, memory);
@@ -152,9 +176,9 @@ export function readSegment(handle: SegmentHandle): Segment {
  * more than fits; rows kept until that is sure would hold all columns that are read of them later.
  */
 export function isReadingPassing(): boolean {
-  if (passingReaders.size > 0) return true;
-  const { size, gauge } = taskMemory;
-  return gauge !== undefined && size / KIB > Atomics.load(gauge, GAUGE_LIMIT);
+  if (thread.passing.size > 0) return true;
+  const { taskSize, taskGauge } = thread;
+  return taskGauge !== undefined && taskSize / KIB > Atomics.load(taskGauge, GAUGE_LIMIT);
 }
 
 /**
@@ -163,58 +187,52 @@ export function isReadingPassing(): boolean {
  */
 export function endReading(): void {
   noteTaken();
-  for (const [id, { image }] of passingReaders) letGo(passingReaders, id, image.passingSize);
+  for (const [id, { image }] of thread.passing) letGo(thread.passing, id, image.passingSize);
   leaveExtracts();
-  taskHandles.clear();
-  taskMemory.size = 0;
-  taskMemory.gauge = undefined;
-  closeFile();
+  thread.taskHandles.clear();
+  thread.taskSize = 0;
+  thread.taskGauge = undefined;
+  threadFiles.close();
   collectWhatWasLetGo();
 }
-
-/** Bytes that tasks have left. */
-let leftSize = 0;
 
 /**
  * Tells that so many bytes are garbage once the next task begins: the one at hand has segments in hand, and makes
  * some, that whoever called it names until then.
  */
 export function leaveGarbage(size: number): void {
-  leftSize += size;
+  thread.leftSize += size;
 }
 
 /** Frees all memory that this thread does not need any more; resolves once it has. */
 export async function releaseGarbage(): Promise<void> {
-  leftSize = 0;
-  garbageSize = 0;
+  thread.leftSize = 0;
+  thread.garbageSize = 0;
   await collectGarbageBeside();
 }
 
-/** How many segments were dropped when this thread was last told. */
-let droppedCount = 0;
-
 /** Removes the segments that were dropped, which frees their memory. */
 export function forgetDropped(dropped: DroppedSegments): void {
-  const unheardCount = dropped.count - droppedCount;
-  droppedCount = dropped.count;
+  const unheardCount = dropped.count - thread.droppedCount;
+  thread.droppedCount = dropped.count;
   if (unheardCount > dropped.ids.length) {
     // Some went without this thread hearing which: what is left opens again when it is needed.
-    for (const [id, { image }] of sealedReaders) letGo(sealedReaders, id, image.residentSize);
-    openMemories.clear();
+    for (const [id, { image }] of thread.sealed) letGo(thread.sealed, id, image.residentSize);
+    thread.open.clear();
     return;
   }
   if (unheardCount <= 0) return;
   for (const id of dropped.ids.slice(-unheardCount)) {
-    const image = sealedReaders.get(id)?.image;
-    if (image !== undefined) letGo(sealedReaders, id, image.residentSize);
-    openMemories.delete(id);
+    const image = thread.sealed.get(id)?.image;
+    if (image !== undefined) letGo(thread.sealed, id, image.residentSize);
+    thread.open.delete(id);
   }
 }
 
 /** Releases all that this thread has opened. To be called between tasks. */
 export function forgetReaders(): void {
-  sealedReaders.clear();
-  openMemories.clear();
+  thread.sealed.clear();
+  thread.open.clear();
 }
 
 /**
@@ -257,11 +275,11 @@ type ExtractFromFile = ExtractFrom & {
 function atHand(taken: readonly SegmentOfExtract[], from: ExtractFromFile): readonly Segment[] {
   leaveExtracts();
   const { opened, handle } = from;
-  if (!takenFrom.has(handle)) {
+  if (!thread.takenFrom.has(handle)) {
     const { readCount } = opened.image;
-    takenFrom.set(handle, { readCount, readBytes: bytesReadInParts(must(handle.backing)) });
+    thread.takenFrom.set(handle, { readCount, readBytes: bytesReadInParts(must(handle.backing)) });
   }
-  lastExtracts = taken.map(({ extract }) => extract);
+  thread.lastExtracts = taken.map(({ extract }) => extract);
   return taken.map(({ segment }) => segment);
 }
 
@@ -290,52 +308,40 @@ function* eachFromNewest(
   }
 }
 
-/** The rows that were taken out last. */
-let lastExtracts: readonly SegmentExtract[] = [];
-
-/** What this task has taken rows out of, and what had been read of it before. */
-const takenFrom = new Map<
-  SealedSegmentHandle,
-  { readonly readCount: number; readonly readBytes: number }
->();
-
-/** Bytes of extracts that were left since new garbage was last collected. */
-let extractsSize = 0;
-
 /** The scan at hand goes on with other rows, or has ended. An extract lies in plain arrays, which are new objects mostly. */
 function leaveExtracts(): void {
-  for (const { size } of lastExtracts) extractsSize += size;
-  lastExtracts = [];
-  if (extractsSize < garbageBytesMax() || !mayWait()) return;
+  for (const { size } of thread.lastExtracts) thread.extractsSize += size;
+  thread.lastExtracts = [];
+  if (thread.extractsSize < garbageBytesMax() || !threadFiles.mayWait) return;
   collectNewGarbage();
-  extractsSize = 0;
+  thread.extractsSize = 0;
 }
 
 /** At the end of a task: a column is taken out when it is asked for, and whoever sorts asks when the scan has gone on. */
 function noteTaken(): void {
-  for (const [{ id, backing }, { readCount, readBytes }] of takenFrom) {
-    const opened = sealedReaders.get(id);
+  for (const [{ id, backing }, { readCount, readBytes }] of thread.takenFrom) {
+    const opened = thread.sealed.get(id);
     opened?.image.forgetExpected();
     if (opened === undefined || opened.image.readCount === readCount) continue;
     opened.hasExtractFromMemory ||= bytesReadInParts(must(backing)) === readBytes;
   }
-  takenFrom.clear();
+  thread.takenFrom.clear();
 }
 
 function openSealed(handle: SealedSegmentHandle): OpenedSegment {
   const { id, backing } = handle;
   if (backing !== undefined) letGoRetired(backing.gauge);
   const clock = backing === undefined ? 0 : backing.gauge[GAUGE_CLOCK]!;
-  const known = passingReaders.get(id) ?? sealedReaders.get(id);
+  const known = thread.passing.get(id) ?? thread.sealed.get(id);
   const opened = known?.clock === clock ? known : opening(handle, clock, known?.image);
-  if (opened.usedAt !== useCount) opened.usedAt = ++useCount;
+  if (opened.usedAt !== thread.useCount) opened.usedAt = ++thread.useCount;
   if (opened.image.passingSize > 0) {
-    passingReaders.set(id, opened);
+    thread.passing.set(id, opened);
     boundPassing();
   } else if (opened !== known) {
-    sealedReaders.set(id, opened);
-    if (sealedReaders.size > SEALED_READERS_MAX) {
-      letGoUnused(sealedReaders, Math.ceil(SEALED_READERS_MAX / READERS_PART));
+    thread.sealed.set(id, opened);
+    if (thread.sealed.size > SEALED_READERS_MAX) {
+      letGoUnused(thread.sealed, Math.ceil(SEALED_READERS_MAX / READERS_PART));
     }
   }
   return opened;
@@ -371,14 +377,11 @@ function opening(
 
 /** A reader that had all of its memory from others goes with the task now. */
 function setApart(id: number): void {
-  const opened = sealedReaders.get(id);
+  const opened = thread.sealed.get(id);
   if (opened === undefined) return;
-  sealedReaders.delete(id);
-  passingReaders.set(id, opened);
+  thread.sealed.delete(id);
+  thread.passing.set(id, opened);
 }
-
-/** Bytes of arrays from which readers are let go: more while there are more that are not theirs. */
-let readersBytesMax = 0;
 
 /**
  * Removes the least recently used half of the readers when there are arrays enough: readers remember
@@ -387,17 +390,20 @@ let readersBytesMax = 0;
  */
 function boundReaders(): void {
   // Most arrays that a task makes are garbage soon.
-  if (readersBytes() > readersBytesMax && mayWait()) collectNewGarbage();
+  if (readersBytes() > thread.readersBytesMax && threadFiles.mayWait) collectNewGarbage();
   const bytes = readersBytes();
-  const bytesMore = bytes + bounds.readersBytesMax / 2;
-  readersBytesMax = Math.max(bounds.readersBytesMax, Math.min(readersBytesMax, bytesMore));
-  if (bytes <= readersBytesMax) return;
-  for (const readers of [sealedReaders, passingReaders]) {
+  const bytesMore = bytes + thread.bounds.readersBytesMax / 2;
+  thread.readersBytesMax = Math.max(
+    thread.bounds.readersBytesMax,
+    Math.min(thread.readersBytesMax, bytesMore),
+  );
+  if (bytes <= thread.readersBytesMax) return;
+  for (const readers of [thread.sealed, thread.passing]) {
     // The last one stays: the task at hand may be in the middle of it.
     letGoUnused(readers, Math.floor(readers.size / 2));
   }
-  if (mayWait()) collectAll();
-  readersBytesMax = bytesMore;
+  if (threadFiles.mayWait) collectAll();
+  thread.readersBytesMax = bytesMore;
 }
 
 /** Of arrays that may be those of readers. */
@@ -405,40 +411,34 @@ function readersBytes(): number {
   return arrayBytes() - rowTextsSize();
 }
 
-/** Buffers retired when this thread last looked for them. */
-let retiredCount = 0;
-
 /** Frees the buffers that were retired: in a task that takes long, many are. */
 function letGoRetired(gauge: MemoryGauge): void {
   const count = Atomics.load(gauge, GAUGE_RETIRED);
-  if (count === retiredCount) return;
-  retiredCount = count;
-  for (const handle of taskHandles) {
+  if (count === thread.retiredCount) return;
+  thread.retiredCount = count;
+  for (const handle of thread.taskHandles) {
     const { id, backing } = handle;
     if (backing === undefined || !isRetired(backing)) continue;
-    const image = sealedReaders.get(id)?.image;
-    if (image !== undefined) letGo(sealedReaders, id, image.residentSize);
-    const passing = passingReaders.get(id)?.image;
+    const image = thread.sealed.get(id)?.image;
+    if (image !== undefined) letGo(thread.sealed, id, image.residentSize);
+    const passing = thread.passing.get(id)?.image;
     if (passing !== undefined)
-      letGo(passingReaders, id, passing.passingSize + passing.residentSize);
+      letGo(thread.passing, id, passing.passingSize + passing.residentSize);
     releaseBuffer(handle);
-    taskHandles.delete(handle);
+    thread.taskHandles.delete(handle);
   }
   collectWhatWasLetGo();
 }
 
-/** Bytes let go since garbage was last collected. */
-let garbageSize = 0;
-
 /** Frees the least recently used first, until little enough, or only the last, is left. */
 function boundPassing(): void {
   let total = 0;
-  for (const { image } of passingReaders.values()) total += image.passingSize;
-  if (total > bounds.passingBytesMax) {
-    for (const [id, { image }] of byUse(passingReaders)) {
-      if (total <= bounds.passingBytesMax || passingReaders.size === 1) break;
+  for (const { image } of thread.passing.values()) total += image.passingSize;
+  if (total > thread.bounds.passingBytesMax) {
+    for (const [id, { image }] of byUse(thread.passing)) {
+      if (total <= thread.bounds.passingBytesMax || thread.passing.size === 1) break;
       total -= image.passingSize;
-      letGo(passingReaders, id, image.passingSize);
+      letGo(thread.passing, id, image.passingSize);
     }
   }
   collectWhatWasLetGo();
@@ -446,27 +446,27 @@ function boundPassing(): void {
 
 function letGo(readers: Map<number, OpenedSegment>, id: number, size: number): void {
   readers.delete(id);
-  garbageSize += size;
+  thread.garbageSize += size;
 }
 
 function collectWhatWasLetGo(): void {
-  if (garbageSize < garbageBytesMax() || !mayWait()) return;
+  if (thread.garbageSize < garbageBytesMax() || !threadFiles.mayWait) return;
   collectAll();
 }
 
 /** Amid a task, which goes on only with the memory. */
 function collectAll(): void {
   collectGarbage();
-  leftSize = 0;
-  garbageSize = 0;
+  thread.leftSize = 0;
+  thread.garbageSize = 0;
 }
 
 /** A Map lists its keys in the order they were set: the first is the one unused for longest. */
 function rememberOpen(id: number, memory: OpenSegmentMemory): void {
-  openMemories.delete(id);
-  openMemories.set(id, memory);
-  if (openMemories.size > OPEN_READERS_MAX) {
-    openMemories.delete(must(openMemories.keys().next().value));
+  thread.open.delete(id);
+  thread.open.set(id, memory);
+  if (thread.open.size > OPEN_READERS_MAX) {
+    thread.open.delete(must(thread.open.keys().next().value));
   }
 }
 

@@ -1,4 +1,4 @@
-import { carvedInt32 } from './arrays.ts';
+import { carvedInt32, threadArrays } from './arrays.ts';
 import {
   FIELD_IN_TEXT,
   type Found,
@@ -17,9 +17,6 @@ const STEPS_MAX = 64;
 
 /** Integers of one entry: kind bit, node, place, and one to fill sixteen bytes. */
 const ENTRY_SIZE = 4;
-
-/** Where the places of one chunk are written: they are read at once, and not kept. */
-let placesOfChunk = new Int32Array(0);
 
 /**
  * Where one step of a path leads, for each skeleton of a segment: a table filled in when a skeleton
@@ -85,11 +82,10 @@ export abstract class SkeletonStep {
     return nodes;
   }
 
-  /** The place of each row's slot, as `nodes`: good until the next call of any step. */
+  /** The place of each row's slot, as `nodes`, in an array that is borrowed of `threadArrays`. */
   places(codes: Int32Array, count: number): Int32Array {
     const entries = this.#entries;
-    if (placesOfChunk.length < count) placesOfChunk = new Int32Array(count);
-    const places = placesOfChunk;
+    const places = threadArrays.borrow(Int32Array, count);
     for (let i = 0; i < count; i++) places[i] = entries[ENTRY_SIZE * codes[i]! + 2]!;
     return places;
   }

@@ -1,4 +1,4 @@
-import { lengthened } from './arrays.ts';
+import { lengthened, NO_UINT8, threadArrays } from './arrays.ts';
 import { firstAtLeast } from './positions.ts';
 import type { ByteRange } from './skeleton.ts';
 import { type SliceSource, type UnsignedArray, whenAsked } from './slice.ts';
@@ -19,16 +19,8 @@ import { StringColumn } from './string-footer.ts';
 import type { SplitBlock, StringBlock } from './vector.ts';
 import { copyWords, viewed } from './wtf8.ts';
 
-/** One string put together: read at once, and not kept. */
-let scratch = viewed(new Uint8Array(4096));
-
-/** Where the parts of a range of entries begin: read at once, and not kept. */
-let rangeStarts = new Int32Array(0);
-
 /** To step over an entry takes an eighth of the time to find where one begins. */
 const STEPS_PER_CODE_MAX = 8;
-
-const partReader = new PartReader();
 
 /** A byte at 2^40 is the last that leaves a number exact. */
 const KEY_SCALE_END = 2 ** 48;
@@ -59,6 +51,9 @@ export class SplitStrings extends StringColumn implements SplitBlock {
   }));
   /** Made when first asked for. */
   #texts: { readonly made: SplitTexts | undefined } | undefined;
+  readonly #reader = new PartReader();
+  /** The string that was put together last: read at once, and not kept. */
+  #text = viewed(NO_UINT8);
   /** The run that was found last: the next string is often of the same. */
   #lastRun = 0;
   /** An entry, and where its parts begin: those found last, for the next is often soon after it. */
@@ -102,9 +97,9 @@ export class SplitStrings extends StringColumn implements SplitBlock {
     const headStart = offsets[head]!;
     const headEnd = offsets[head + 1]!;
     this.#makeRoom(code, headEnd - headStart);
-    copyWords(this.#constants().heads.view, headStart, headEnd, scratch.view, 0);
+    copyWords(this.#constants().heads.view, headStart, headEnd, this.#text.view, 0);
     const end = this.#fillShape(code, headEnd - headStart);
-    return { bytes: scratch.bytes, start: 0, end };
+    return { bytes: this.#text.bytes, start: 0, end };
   }
 
   get texts(): SplitTexts | undefined {
@@ -119,13 +114,13 @@ export class SplitStrings extends StringColumn implements SplitBlock {
 
   #readRest(code: number): ByteRange {
     if (isWhole(this.shapes, this.shapeCodes[code]!)) {
-      partReader.at = this.partStart(code);
-      const size = partReader.count(this.parts);
-      return { bytes: this.parts, start: partReader.at, end: partReader.at + size };
+      this.#reader.at = this.partStart(code);
+      const size = this.#reader.count(this.parts);
+      return { bytes: this.parts, start: this.#reader.at, end: this.#reader.at + size };
     }
     this.#makeRoom(code, 0);
     const end = this.#fillShape(code, 0);
-    return { bytes: scratch.bytes, start: 0, end };
+    return { bytes: this.#text.bytes, start: 0, end };
   }
 
   headRun(code: number): number {
@@ -166,23 +161,23 @@ export class SplitStrings extends StringColumn implements SplitBlock {
     const shapeSize = offsets[shape + 1]! - offsets[shape]!;
     const partsRoom = TEXT_BYTES_PER_PART_BYTE_MAX * this.#partSizes[code]!;
     const room = headSize + shapeSize * (1 + WORD_SIZE_MAX) + partsRoom;
-    if (room > scratch.bytes.length) scratch = viewed(new Uint8Array(2 * room));
+    if (room > this.#text.bytes.length) this.#text = viewed(new Uint8Array(2 * room));
   }
 
-  /** Writes the rest of a string at `to` of the scratch; gives where it ends. */
+  /** Writes the rest of a string at `to` of `#text`; gives where it ends. */
   #fillShape(code: number, to: number): number {
     const { bytes, offsets } = this.shapes;
     const { shapes, holes } = this.#constants();
     const shape = this.shapeCodes[code]!;
     const shapeEnd = offsets[shape + 1]!;
     const filling = { parts: this.parts, words: this.words };
-    partReader.at = this.partStart(code);
+    this.#reader.at = this.partStart(code);
     let end = to;
     for (let at = offsets[shape]!; at < shapeEnd; ) {
       const hole = Math.min(holes[at]!, shapeEnd);
-      copyWords(shapes.view, at, hole, scratch.view, end);
+      copyWords(shapes.view, at, hole, this.#text.view, end);
       end += hole - at;
-      if (hole < shapeEnd) end = partReader.fill(bytes[hole]!, filling, scratch.bytes, end);
+      if (hole < shapeEnd) end = this.#reader.fill(bytes[hole]!, filling, this.#text.bytes, end);
       at = hole + 1;
     }
     return end;
@@ -208,19 +203,20 @@ export class SplitStrings extends StringColumn implements SplitBlock {
       if (code > high) high = code;
     }
     const isDense = high - low < STEPS_PER_CODE_MAX * count;
-    if (isDense) this.#writeStarts(low, high);
+    const ofEach = threadArrays.borrow(Int32Array, isDense ? high - low + 1 : 0);
+    if (isDense) this.#writeStarts(low, high, ofEach);
     for (let row = 0; row < count; row++) {
       const code = codes[row]!;
-      starts[row] = code < 0 ? 0 : isDense ? rangeStarts[code - low]! : this.partStart(code);
+      starts[row] = code < 0 ? 0 : isDense ? ofEach[code - low]! : this.partStart(code);
     }
+    threadArrays.giveBack(ofEach);
   }
 
   /** Writes where the parts of each entry from `low` to `high` begin. */
-  #writeStarts(low: number, high: number): void {
-    if (high - low >= rangeStarts.length) rangeStarts = new Int32Array(2 * (high - low + 1));
+  #writeStarts(low: number, high: number, starts: Int32Array): void {
     let start = this.#startInBlock(low);
     for (let entry = low; entry <= high; entry++) {
-      rangeStarts[entry - low] = start;
+      starts[entry - low] = start;
       start += this.#partSizes[entry]!;
     }
   }

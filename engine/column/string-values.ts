@@ -1,5 +1,5 @@
 import { assert, must } from '../assert.ts';
-import { carvedInt32 } from './arrays.ts';
+import { carvedInt32, threadArrays } from './arrays.ts';
 import { keepRecent } from './caches.ts';
 import { ExcerptStrings } from './excerpt-strings.ts';
 import { JsonBuffer, type JsonWriter } from './json-buffer.ts';
@@ -258,9 +258,6 @@ const CACHED_BLOCKS_MAX = 8;
 /** An entry is all there is to keep of a code. */
 const ENTRY = 0;
 
-/** Where an entry is written that is to be kept. */
-const line = new JsonBuffer();
-
 /** Strings compressed in blocks. */
 class DeflatedStrings extends StringColumn {
   readonly #bytes: Uint8Array;
@@ -296,11 +293,13 @@ class DeflatedStrings extends StringColumn {
       out.stringBytes(bytes, start, end);
       return;
     }
-    line.clear();
+    const line = threadArrays.borrow(JsonBuffer, 0);
     line.stringBytes(bytes, start, end);
     const text = line.written();
     this.#texts.keep(code, ENTRY, text);
     out.rawBytes(text, 0, text.length);
+    line.clear();
+    threadArrays.giveBack(line);
   }
 
   #unpack(index: number): StringBlock {

@@ -1,5 +1,6 @@
 import { CHUNK_ROWS_MAX } from '../limits.ts';
 import { lengthened } from './arrays.ts';
+import { keepLastWeakly } from './caches.ts';
 import { consecutivePositions } from './chunk.ts';
 import { PlainStrings } from './string-values.ts';
 import {
@@ -103,8 +104,10 @@ export type FlatTexts = DictionaryVector & { readonly dictionary: FlatStrings };
 /** Bytes of the strings of a chunk, at most, that are put end to end: they stay within the second-level cache, as all of it. */
 export const FLAT_BYTES_MAX = 1_048_576;
 
-/** Of the vector that was asked for last, as long as somebody has it. */
-let last = new WeakMap<TextVector, { readonly texts: FlatTexts | undefined }>();
+/** Of the vector that was asked for last. */
+const flattened = keepLastWeakly((vector: TextVector) =>
+  vector.count > CHUNK_ROWS_MAX ? undefined : flatten(vector),
+);
 
 /**
  * The strings of a vector end to end, which is done once for all functions of one column; `undefined` where these are too
@@ -112,11 +115,7 @@ let last = new WeakMap<TextVector, { readonly texts: FlatTexts | undefined }>();
  */
 export function flatTextsOf(vector: TextVector): FlatTexts | undefined {
   if (vector.dictionary instanceof FlatStrings) return vector as FlatTexts;
-  const known = last.get(vector);
-  if (known !== undefined) return known.texts;
-  const texts = vector.count > CHUNK_ROWS_MAX ? undefined : flatten(vector);
-  last = new WeakMap([[vector, { texts }]]);
-  return texts;
+  return flattened(vector);
 }
 
 /** Strings of rows, none of them NULL, that somebody has put end to end. */

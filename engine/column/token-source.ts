@@ -1,4 +1,4 @@
-import { carvedInt32, carvedUint8 } from './arrays.ts';
+import { carvedInt32, carvedUint8, threadArrays } from './arrays.ts';
 import { type ChunkRows, ListedRows, RangeRows } from './chunk-rows.ts';
 import { JsonBuffer, type JsonWriter } from './json-buffer.ts';
 import { JsonNested, readInteger } from './json-nested.ts';
@@ -56,9 +56,6 @@ type FoundFields = {
   /** Whether the field of some entry must be looked for in its text. */
   readonly someInText: boolean;
 };
-
-/** Where a row is written, before it goes to whatever writer in one piece. */
-const line = new JsonBuffer();
 
 /** Records or lists that all came from the roots by the same steps: the skeleton tells the node. */
 export class TrailVector {
@@ -212,16 +209,17 @@ export class TokenSource implements NestedSource {
   ): void {
     const { rowTexts } = this.#skeletons;
     if (isKept && rowTexts.write(row, node, out)) return;
-    // A row that failed may have left its beginning.
-    line.clear();
-    this.#writeLine(row, node);
+    // It goes to whatever writer in one piece.
+    const line = threadArrays.borrow(JsonBuffer, 0);
+    this.#writeLine(row, node, line);
     const text = line.written();
     if (isKept) rowTexts.keep(row, node, text);
     out.rawBytes(text, 0, text.length);
     line.clear();
+    threadArrays.giveBack(line);
   }
 
-  #writeLine(row: number, node: number): void {
+  #writeLine(row: number, node: number, line: JsonBuffer): void {
     const skeletons = this.#skeletons;
     const store = this.#store;
     if (skeletons.noteRow(node)) {
@@ -249,12 +247,17 @@ export class TokenSource implements NestedSource {
     }
     const { rows, codes } = chunk;
     if ((valueKinds & ~TEXTS) === 0) {
-      return this.#store.strings(rows, step.places(codes, count), count);
+      const places = step.places(codes, count);
+      const strings = this.#store.strings(rows, places, count);
+      threadArrays.giveBack(places);
+      return strings;
     }
     if ((valueKinds & ~NUMBERS) === 0) {
       const places = step.places(codes, count);
       const nulls = (kinds & NULLS) === 0 ? undefined : nullsOf(places, count);
-      return numberVector(this.#store.numbers(rows, places, count), count, nulls);
+      const numbers = this.#store.numbers(rows, places, count);
+      threadArrays.giveBack(places);
+      return numberVector(numbers, count, nulls);
     }
     return undefined;
   }
@@ -267,8 +270,10 @@ export class TokenSource implements NestedSource {
       start === undefined
         ? undefined
         : this.#store.range?.({ start, count }, places, distinct.length);
-    if (range !== undefined) return range;
-    return this.#store.list?.({ rows: chunk.rows, count, places, placeCount: distinct.length });
+    const placeCount = distinct.length;
+    const together = range ?? this.#store.list?.({ rows: chunk.rows, count, places, placeCount });
+    threadArrays.giveBack(places);
+    return together;
   }
 
   #findFields(nodes: Int32Array, count: number, name: string): FoundFields {

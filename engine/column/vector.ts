@@ -1,4 +1,4 @@
-import { carvedFloat64, carvedInt32, carvedUint8 } from './arrays.ts';
+import { carvedFloat64, carvedInt32, carvedUint8, threadArrays } from './arrays.ts';
 import type { CommonVector } from './common-source.ts';
 import { JsonBuffer, type JsonWriter } from './json-buffer.ts';
 import { JsonNested } from './json-nested.ts';
@@ -380,15 +380,14 @@ export function detachedVector(vector: Vector): Vector {
   }
 }
 
-/** Where one record at a time becomes text. */
-const text = new JsonBuffer();
-
 /** The value without anything that lies in a segment: records and lists become their JSON text. */
 export function detachedValue(value: SqlValue): SqlValue {
   if (Array.isArray(value)) return value.map(detachedValue);
   if (!isNested(value)) return value;
+  const text = threadArrays.borrow(JsonBuffer, 0);
   value.writeJson(text);
   const bytes = text.take();
+  threadArrays.giveBack(text);
   return new JsonNested(bytes, 0, bytes.length);
 }
 

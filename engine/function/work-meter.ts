@@ -1,15 +1,17 @@
 /**
  * The work of this thread's functions, counted in steps: a value or a character looked at or made, some
- * nanoseconds each. A function of values knows no context; so what it spends is counted here, and
+ * nanoseconds each. State of the module: a function of values knows no context; so what it spends is counted here, and
  * whoever runs it says what is to happen when much of it was spent.
  */
-let stepsLeft = Number.POSITIVE_INFINITY;
-let pause: () => number = () => Number.POSITIVE_INFINITY;
+const meter: { stepsLeft: number; pause: () => number } = {
+  stepsLeft: Number.POSITIVE_INFINITY,
+  pause: () => Number.POSITIVE_INFINITY,
+};
 
 /** Counts work, before it is done where that is known; throws what the `pause` of whoever meters it throws. */
 export function spendSteps(count: number): void {
-  stepsLeft -= count;
-  if (stepsLeft < 0) stepsLeft = pause();
+  meter.stepsLeft -= count;
+  if (meter.stepsLeft < 0) meter.stepsLeft = meter.pause();
 }
 
 /**
@@ -49,7 +51,7 @@ export class WorkBudget {
         try {
           return work();
         } finally {
-          this.#stepsLeft = stepsLeft;
+          this.#stepsLeft = meter.stepsLeft;
         }
       });
     } catch (error) {
@@ -60,14 +62,14 @@ export class WorkBudget {
 }
 
 function metered<T>(steps: number, next: () => number, work: () => T): T {
-  const [outerSteps, outerPause] = [stepsLeft, pause];
-  stepsLeft = steps;
-  pause = next;
+  const { stepsLeft, pause } = meter;
+  meter.stepsLeft = steps;
+  meter.pause = next;
   try {
     return work();
   } finally {
-    stepsLeft = outerSteps;
-    pause = outerPause;
+    meter.stepsLeft = stepsLeft;
+    meter.pause = pause;
   }
 }
 

@@ -1,4 +1,4 @@
-import { carvedUint8 } from '../column/arrays.ts';
+import { carvedUint8, threadArrays } from '../column/arrays.ts';
 import { type Chunk, projectedChunk, sliceChunk, type VectorFunction } from '../column/chunk.ts';
 import { FALSE, TRUE, UNKNOWN, type Vector, valueAt } from '../column/vector.ts';
 import { CHUNK_ROWS_MAX } from '../limits.ts';
@@ -79,18 +79,15 @@ export function truthOf(value: unknown): number {
 
 type Positions = { readonly positions: Int32Array; readonly count: number };
 
-/** Where positions are written before it is known how many there are. */
-let scratch = new Int32Array(CHUNK_ROWS_MAX);
-
 /** Where `truths[0, count)` equals `wanted`, ascending: without a branch, for which do is not to be guessed. */
 export function positionsWhere(truths: Uint8Array, count: number, wanted: number): Positions {
-  if (scratch.length < count) scratch = new Int32Array(count);
-  const positions = scratch;
+  const positions = threadArrays.borrow(Int32Array, count);
   let found = 0;
   for (let i = 0; i < count; i++) {
     positions[found] = i;
     found += Number(truths[i] === wanted);
   }
+  threadArrays.giveBack(positions);
   return { positions: positions.slice(0, found), count: found };
 }
 

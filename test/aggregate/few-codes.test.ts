@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { countFewCodes } from '../../engine/aggregate/chunk-runs.ts';
+import { CodeCounters, countFewCodes } from '../../engine/aggregate/chunk-runs.ts';
 
 test('codes of a run are counted, ascending, however many rows and codes there are', () => {
   const width = fc.constantFrom(Uint8Array, Uint16Array, Uint32Array);
   const rowCount = fc.constantFrom(0, 1, 8, 9, 127, 128, 129, 131, 600);
+  const counters = new CodeCounters(65_536);
   const codeCount = fc.constantFrom(1, 16, 33, 65, 256, 1_025, 65_536);
   fc.assert(
     fc.property(width, rowCount, codeCount, fc.nat(5), (Width, count, most, start) => {
@@ -15,7 +16,9 @@ test('codes of a run are counted, ascending, however many rows and codes there a
       });
       const entries = { codes: new Uint32Array(count + 2), counts: new Uint32Array(count + 2) };
       const range = { start, end: start + count };
-      const end = countFewCodes(Width.from(given), range, codeMax, entries, 2);
+      const codes = Width.from(given);
+      const counting = { codes, codeCount: codeMax, counters, entries };
+      const end = countFewCodes(counting, range, 2);
       const expected = new Map<number, number>();
       for (const code of given.slice(start, start + count)) {
         expected.set(code, (expected.get(code) ?? 0) + 1);

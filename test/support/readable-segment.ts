@@ -2,8 +2,9 @@ import { existsSync, unlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { threadId } from 'node:worker_threads';
+import { threadFiles } from '../../engine/column/file-blocks.ts';
 import type { SealedSegmentHandle } from '../../engine/column/segment.ts';
-import { closeFile, RESIDENT } from '../../engine/column/segment-backing.ts';
+import { RESIDENT } from '../../engine/column/segment-backing.ts';
 import { SegmentGoneError } from '../../engine/column/segment-image.ts';
 import { type Disk, DiskError } from '../../ingest/disk/disk.ts';
 import { NodeDisk } from '../../ingest/disk/node-disk.ts';
@@ -35,7 +36,7 @@ export async function withReadable<T>(
     return read({ ...handle, backing: { ...backing, path: scratchPath } });
   } finally {
     // As at the end of a task.
-    closeFile();
+    threadFiles.close();
     unlinkSync(scratchPath);
   }
 }

@@ -1,4 +1,4 @@
-import { carvedFloat64, carvedUint16 } from '../../column/arrays.ts';
+import { carvedFloat64, carvedUint16, threadArrays } from '../../column/arrays.ts';
 import { IntegerCoding, PackedNumbers, RunNumbers } from '../../column/number-vectors.ts';
 import { type NumberVector, numberVector, type Vector } from '../../column/vector.ts';
 import { UTC_NAMES } from './calendar.ts';
@@ -77,9 +77,18 @@ const RUN_LENGTH_MIN = 4;
 /** Rows below which it does not matter. */
 const ROWS_MIN = 16;
 
-/** Where the runs of one chunk are collected. */
-let starts = new Float64Array(0);
-let ends = new Int32Array(0);
+/** The runs of one chunk. */
+class TimeRuns {
+  readonly length: number;
+  readonly starts: Float64Array<ArrayBuffer>;
+  readonly ends: Int32Array<ArrayBuffer>;
+
+  constructor(length: number) {
+    this.length = length;
+    this.starts = new Float64Array(length);
+    this.ends = new Int32Array(length);
+  }
+}
 
 /**
  * Times truncated to multiples of `lengthUs`, where they come in runs of one multiple, as those of events
@@ -89,16 +98,15 @@ export function truncateInRuns(times: NumberVector, lengthUs: number): RunNumber
   const { count, nulls } = times;
   if (nulls !== undefined || count < ROWS_MIN) return undefined;
   const runsMax = Math.floor(count / RUN_LENGTH_MIN);
-  if (starts.length < runsMax) {
-    starts = new Float64Array(runsMax);
-    ends = new Int32Array(runsMax);
-  }
+  const runs = threadArrays.borrow(TimeRuns, runsMax);
   const ascending = ascendingCodes(times);
   const runCount =
     ascending === undefined
-      ? collectRuns(times.values, count, lengthUs, runsMax)
-      : findRuns(ascending, lengthUs, runsMax);
+      ? collectRuns(times.values, lengthUs, runs, { count, runsMax })
+      : findRuns(ascending, lengthUs, runs, runsMax);
+  threadArrays.giveBack(runs);
   if (runCount < 0) return undefined;
+  const { starts, ends } = runs;
   for (let run = 0; run < runCount; run++) {
     if (starts[run]! < Number.MIN_SAFE_INTEGER) return undefined;
   }
@@ -127,9 +135,9 @@ function ascendingCodes(times: NumberVector): AscendingCodes | undefined {
 /** Looks at each time; -1 when there are more runs than `runsMax`. */
 function collectRuns(
   values: Float64Array,
-  count: number,
   lengthUs: number,
-  runsMax: number,
+  { starts, ends }: TimeRuns,
+  { count, runsMax }: { readonly count: number; readonly runsMax: number },
 ): number {
   let runCount = 0;
   let row = 0;
@@ -146,7 +154,12 @@ function collectRuns(
 }
 
 /** The same of ascending times, looking at a few of each run. */
-function findRuns(times: AscendingCodes, lengthUs: number, runsMax: number): number {
+function findRuns(
+  times: AscendingCodes,
+  lengthUs: number,
+  { starts, ends }: TimeRuns,
+  runsMax: number,
+): number {
   const { count, codes, start, base, step } = times;
   const end = start + count;
   let runCount = 0;

@@ -29,9 +29,6 @@ const ROOM_FIRST = 64;
 
 const NO_HEAD = -1;
 
-/** Where digits are written out: read at once. */
-let filled = new Uint8Array(ROOM_FIRST);
-
 /**
  * An automaton on its way through strings that are not put together: shapes are cut into *pieces*,
  * constant bytes and holes, and where each state lands behind each piece is looked up. Only of holes
@@ -46,6 +43,8 @@ export class SplitWalk {
   readonly #digits: DigitSteps;
   readonly #pieces: Pieces;
   readonly #reader = new PartReader();
+  /** Where digits are written out: read at once. */
+  #filled = new Uint8Array(ROOM_FIRST);
   #generation: number;
   /** By place here: the states of the automaton met so far. */
   #states: number[] = [];
@@ -201,7 +200,8 @@ export class SplitWalk {
       this.#reader.at = start;
     }
     const room = this.#reader.sizeMax(hole, parts);
-    if (room > filled.length) filled = new Uint8Array(2 * room);
+    if (room > this.#filled.length) this.#filled = new Uint8Array(2 * room);
+    const filled = this.#filled;
     const size = this.#reader.fill(hole, { parts, words }, filled, 0);
     this.#readCount += size;
     return this.#landingOf(this.#dfa.step(this.#states[place]!, filled, 0, size));
