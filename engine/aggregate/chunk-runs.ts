@@ -113,7 +113,7 @@ const ROWS_AT_ONCE = 8;
 const COUNTED_ROWS_MAX = 65_535;
 
 /** Parallel lists, ascending, none twice: a code, and how often it came. */
-export type CodeEntries = { readonly codes: Uint32Array; readonly counts: Uint32Array };
+type CodeEntries = { readonly codes: Uint32Array; readonly counts: Uint32Array };
 
 /**
  * The latest tally of this thread, and the entries that are written over by the next one. State of the module: a tally is read

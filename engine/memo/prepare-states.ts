@@ -300,7 +300,7 @@ export type PrefixVerdicts = {
  * The prefixes of the strings at a path, and how many strings have each; `undefined` where it is not known, or they are
  * too many.
  */
-export function prefixesAt(segment: Segment, path: readonly string[]): StringPrefixes | undefined {
+function prefixesAt(segment: Segment, path: readonly string[]): StringPrefixes | undefined {
   const counts = new Map<string, number>();
   for (const split of segment.splitsAt?.(path) ?? []) {
     const own = prefixesOf(split, PREFIXES_MAX);
@@ -317,7 +317,7 @@ type PrefixBytes = {
   readonly ends: Uint32Array;
 };
 
-export function bytesOfPrefixes(texts: readonly string[]): PrefixBytes {
+function bytesOfPrefixes(texts: readonly string[]): PrefixBytes {
   const all = texts.map(encodeWtf8);
   const bytes = new Uint8Array(all.reduce((sum, { length }) => sum + length, 0));
   const ends = new Uint32Array(texts.length);
@@ -356,13 +356,13 @@ function prefixVerdicts(
 }
 
 /** Whether all strings with these prefixes match a right pattern, or do not, by their prefixes alone. */
-export function decidedBy(pattern: string, prefixes: PrefixBytes): boolean {
+function decidedBy(pattern: string, prefixes: PrefixBytes): boolean {
   const verdicts = prefixVerdicts(pattern, prefixes);
   return verdicts !== undefined && verdicts.taken.length > 0 && verdicts.open.length === 0;
 }
 
 /** The pattern that all strings with a prefix match, and no others; `undefined` where there is none. */
-export function patternOfPrefix(prefix: string): string | undefined {
+function patternOfPrefix(prefix: string): string | undefined {
   // Half of a pair matches nothing.
   if (LONE_SURROGATE.test(prefix)) return undefined;
   const pattern = `^${prefix.replace(/[\\^$.|?*+()[\]{}]/g, '\\$&')}`;
