@@ -115,7 +115,7 @@ export type FieldsOrder = Pick<RunOptions, 'reach' | 'snapshot' | 'tenant'> & {
 };
 
 /** What an answer tells of a run beside its rows. */
-type PlannedRun = {
+type RunFacts = {
   readonly query: PreparedQuery;
   readonly options: RunOptions;
   readonly lostDays: readonly number[];
@@ -344,7 +344,7 @@ export class Engine {
 
   #answerOf(
     { json, rowCount, isTruncated, release, stats, waited }: RunAnswer,
-    { query, options, lostDays, snapshots, planMs, plannedMs }: PlannedRun,
+    { query, options, lostDays, snapshots, planMs, plannedMs }: RunFacts,
   ): QueryAnswer {
     const { profile, runMs } = stats;
     const queueMs = Math.max(0, performance.now() - plannedMs - runMs);

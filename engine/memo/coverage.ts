@@ -136,7 +136,7 @@ type WindowOfSegments = {
 };
 
 /** The only scan of a run: which fragment is asked of which segments. */
-export type ScannedRun = WindowOfSegments & { readonly fragment: Fragment };
+export type FragmentScan = WindowOfSegments & { readonly fragment: Fragment };
 
 /** The states that are of several segments with few rows each, as a snapshot is gone through. */
 class TogetherStates {
@@ -287,7 +287,7 @@ type SmallState = {
  * taken, and the other segments looked at. `undefined`: it is to be run without.
  */
 export function smallCoverageOf(
-  run: ScannedRun,
+  run: FragmentScan,
   memo: PartialMemo,
   sought: SoughtProject | undefined,
 ): Coverage | undefined {
@@ -344,7 +344,7 @@ export function keepSmallState(
 
 /** All are to be looked at, those inside of the window together, but for those that have a small state. */
 function newCoverageOf(
-  run: ScannedRun,
+  run: FragmentScan,
   memo: PartialMemo,
   sought: SoughtProject | undefined,
 ): Coverage {
@@ -367,7 +367,7 @@ function newCoverageOf(
 
 /** The state of those segments that have a small one of the project; `undefined`: there is none. */
 function packedStateOf(
-  { fragment: { breaker } }: ScannedRun,
+  { fragment: { breaker } }: FragmentScan,
   contents: readonly SegmentContent[],
   {
     memo,

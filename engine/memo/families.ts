@@ -9,10 +9,10 @@ import { someExpression } from '../plan/physical-walk.ts';
 import { PreparedPlan } from '../plan/prepared-plan.ts';
 import type { Fragment } from './fragment.ts';
 import {
-  type FamilyCall,
+  type FamilyMember,
   KnownPrefixes,
-  type PatternCall,
-  type ProjectCall,
+  type PatternMember,
+  type ProjectMember,
   withProject,
 } from './prepare-states.ts';
 
@@ -47,7 +47,7 @@ const PREPARED_VAIN_MAX = 3;
 export type Family = {
   /** Of the project, or pattern, that was asked for first. */
   readonly fragment: Fragment;
-  readonly call: FamilyCall;
+  readonly call: FamilyMember;
   /** What the last calls had in its place, each once. */
   readonly asked: string[];
   calls: number;
@@ -64,10 +64,10 @@ export type Family = {
 };
 
 /** A project that is searched for in the rows of all. */
-export type SoughtProject = { readonly family: Family; readonly call: ProjectCall };
+export type SoughtProject = { readonly family: Family; readonly call: ProjectMember };
 
 /** A pattern that is looked for in the rows of all. */
-export type SoughtPattern = { readonly family: Family; readonly call: PatternCall };
+export type SoughtPattern = { readonly family: Family; readonly call: PatternMember };
 
 /**
  * The families in use, learned from calls: their states of all projects, or prefixes, are made ahead, so that the
@@ -76,7 +76,7 @@ export type SoughtPattern = { readonly family: Family; readonly call: PatternCal
 export class Families {
   /** In the order of their last calls. */
   readonly #families = new Map<string, Family>();
-  readonly #calls = new WeakMap<Fragment, FamilyCall | 'none'>();
+  readonly #calls = new WeakMap<Fragment, FamilyMember | 'none'>();
 
   /** Takes note of a call; nothing where neither a project nor a pattern was put in. */
   note(fragment: Fragment, window: TimeWindow): void {
@@ -123,7 +123,7 @@ export class Families {
     return call?.kind === 'pattern' && family !== undefined ? { family, call } : undefined;
   }
 
-  #callOf(fragment: Fragment): FamilyCall | undefined {
+  #callOf(fragment: Fragment): FamilyMember | undefined {
     let call = this.#calls.get(fragment);
     if (call === undefined) {
       call = familyCallOf(fragment) ?? 'none';
@@ -149,7 +149,7 @@ export function isSearch({ texts, scan }: Fragment): boolean {
 /** In the place of the project; no project is called so. */
 const ANY_PROJECT = '\0project';
 
-function familyCallOf(fragment: Fragment): FamilyCall | undefined {
+function familyCallOf(fragment: Fragment): FamilyMember | undefined {
   const { texts } = fragment;
   const isOfPattern = texts?.values.size === 1 && texts.patterns.size === 1;
   return isOfPattern ? patternCallOf(fragment, texts) : projectCallOf(fragment);
@@ -159,7 +159,7 @@ function familyCallOf(fragment: Fragment): FamilyCall | undefined {
  * What is the project in a call: that of its scan, where a text or the reach of the call says it, else its only
  * text, which may be one that is searched for. `undefined`: none, or the plan itself says it.
  */
-function projectCallOf({ breaker, scan, texts, planKey }: Fragment): ProjectCall | undefined {
+function projectCallOf({ breaker, scan, texts, planKey }: Fragment): ProjectMember | undefined {
   if (texts === undefined || scansOf(breaker)[0]?.projectKey !== undefined) return undefined;
   const [only, ...others] = texts.values.values();
   const project = scan.projectKey ?? (others.length === 0 ? only : undefined);
@@ -182,7 +182,7 @@ function projectCallOf({ breaker, scan, texts, planKey }: Fragment): ProjectCall
 function patternCallOf(
   { breaker, scan, planKey }: Fragment,
   { values }: LateTexts,
-): PatternCall | undefined {
+): PatternMember | undefined {
   if (scan.projectKey !== undefined || scan.reach !== undefined) return undefined;
   const place = patternPlaceOf(breaker);
   if (place === undefined) return undefined;
@@ -192,7 +192,7 @@ function patternCallOf(
   return { kind: 'pattern', pattern, parameter, path, familyKey: `${planKey} pattern` };
 }
 
-type PatternPlace = Pick<PatternCall, 'parameter' | 'path'>;
+type PatternPlace = Pick<PatternMember, 'parameter' | 'path'>;
 
 /** Where the pattern is looked for that a call puts in, if each row that passes has to match it and nothing else reads it. */
 const patternPlaceOf = findOnce((breaker: Breaker): PatternPlace | undefined => {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { must } from '../assert.ts';
 import { findOnce } from '../column/caches.ts';
 import { type Expression, substitute } from '../plan/expression.ts';
-import { type LateTexts, NO_TEXTS } from '../plan/late-texts.ts';
+import { type CalledPlan, type LateTexts, NO_TEXTS } from '../plan/late-texts.ts';
 import { type TimeSteps, timeStepsOf } from '../plan/optimize/scan-scope.ts';
 import {
   type Breaker,
@@ -34,13 +34,8 @@ export type Fragment = {
 
 export type TimeKey = { readonly index: number; readonly steps: TimeSteps };
 
-/** A plan, and what a call puts in where it is one that calls share. */
-export type FragmentCall = {
-  readonly plan: PhysicalPlan;
-  /** With what the call says of them. */
-  readonly scans: readonly PhysicalScan[];
-  readonly template?: { readonly texts: LateTexts } | undefined;
-};
+/** `scans`: of the plan, with what the call says of them. */
+export type ScannedPlan = CalledPlan & { readonly scans: readonly PhysicalScan[] };
 
 /** What is known of a plan: its own fragment, and that of each call whose reach is everything. */
 type Known = { readonly own: Fragment; readonly ofTexts: WeakMap<LateTexts, Fragment> };
@@ -51,7 +46,7 @@ const knownOf = findOnce((plan: PhysicalPlan): Known | undefined => {
 });
 
 /** The fragment of a call; `undefined` where its plan cannot be cut, or holds what cannot be compared. */
-export function fragmentOf({ plan, scans, template }: FragmentCall): Fragment | undefined {
+export function fragmentOf({ plan, scans, template }: ScannedPlan): Fragment | undefined {
   const found = knownOf(plan);
   if (found === undefined) return undefined;
   if (template === undefined) return found.own;

@@ -11,11 +11,11 @@ import type { TimeWindow } from '../plan/logical-plan.ts';
 import {
   type Coverage,
   coverageOf,
+  type FragmentScan,
   hasSmallState,
   keepSmallState,
   type Piece,
   PrefixSums,
-  type ScannedRun,
   SMALL_STATE_BYTES_MAX,
   SMALL_STATE_SEGMENTS_MIN,
   smallCoverageOf,
@@ -23,7 +23,7 @@ import {
   wholeContentOf,
 } from './coverage.ts';
 import { Families, type Family, isSearch, isWanted, type SoughtPattern } from './families.ts';
-import { type Fragment, type FragmentCall, fragmentOf } from './fragment.ts';
+import { type Fragment, fragmentOf, type ScannedPlan } from './fragment.ts';
 import {
   inheritedPartials,
   type MemoStats,
@@ -59,7 +59,7 @@ const PACKED_SEGMENT_ROWS_MIN = 524_288;
 export const PACKED_MEMORY_MIN = 16 * PACKED_STATES_BYTES_MAX;
 
 /** What a run is over: its scans as the call has them, and their segments. */
-export type RunSnapshot = FragmentCall & {
+export type RunSnapshot = ScannedPlan & {
   readonly segments: readonly (readonly SegmentHandle[])[];
 };
 
@@ -135,7 +135,7 @@ export class MemoRuns {
   }
 
   /** What states of prefixes come to for a pattern is remembered as its own. */
-  #sumPrefixes({ fragment, handles }: ScannedRun): void {
+  #sumPrefixes({ fragment, handles }: FragmentScan): void {
     const sought = this.#families.ofPattern(fragment);
     if (sought === undefined || this.#isSummed(sought, fragment)) return;
     this.#summed.set(fragment, sought.family.prefixes.version);
@@ -150,7 +150,7 @@ export class MemoRuns {
    * The same of all sealed segments together, as that of a run over few rows, where the window cuts none of them: whether
    * it is remembered then.
    */
-  #sumPrefixesOfAll({ fragment, handles, window }: ScannedRun): boolean {
+  #sumPrefixesOfAll({ fragment, handles, window }: FragmentScan): boolean {
     const sought = this.#families.ofPattern(fragment);
     if (sought === undefined) return false;
     const sealed = handles.flatMap((handle) => (handle.kind === 'sealed' ? handle : []));
@@ -179,7 +179,7 @@ export class MemoRuns {
   }
 
   /** The only scan of a run, where its states may be remembered. */
-  #scannedBy(run: RunSnapshot): ScannedRun | undefined {
+  #scannedBy(run: RunSnapshot): FragmentScan | undefined {
     const { scans, segments } = run;
     if (!this.#memo.isOn || scans.length !== 1) return undefined;
     const fragment = fragmentOf(run);

@@ -19,11 +19,11 @@ import { callKey } from './fragment.ts';
 import { type PackedStates, StatePacker } from './partial-memo.ts';
 import { partialSize } from './run-pieces.ts';
 
-/** A call of a plan that calls with other texts share. */
-export type FamilyCall = ProjectCall | PatternCall;
+/** A call as one of its family: of the calls of a plan that differ from it in one text. */
+export type FamilyMember = ProjectMember | PatternMember;
 
-/** Others are for other projects. */
-export type ProjectCall = {
+/** The others are for other projects. */
+export type ProjectMember = {
   readonly kind: 'project';
   readonly project: string;
   /** With the project among them, or by its side. */
@@ -37,7 +37,7 @@ export type ProjectCall = {
 };
 
 /** Rows count where a pattern is found in a string; others look for other patterns. */
-export type PatternCall = {
+export type PatternMember = {
   readonly kind: 'pattern';
   readonly pattern: string;
   /** Its parameter, the only text of the call. */
@@ -54,7 +54,7 @@ export type PatternCall = {
 export type StatesOrder = {
   readonly breaker: Breaker;
   readonly planKey: string;
-  readonly call: FamilyCall;
+  readonly call: FamilyMember;
   /**
    * What the last calls had in the place of the project or pattern: none a project of the segment, and it is something
    * else; none that prefixes decide on, and their states are of no use.
@@ -105,7 +105,7 @@ export function prepareStates(
 function statesOfProjects(
   segment: Segment,
   order: StatesOrder,
-  call: ProjectCall,
+  call: ProjectMember,
   stateOf: StateOf,
 ): PreparedStates {
   const { asked, rowsMin } = order;
@@ -127,7 +127,7 @@ function statesOfProjects(
 function statesOfPrefixes(
   segment: Segment,
   order: StatesOrder,
-  { parameter, path }: PatternCall,
+  { parameter, path }: PatternMember,
   stateOf: StateOf,
 ): PreparedStates {
   const { asked, rowsMin } = order;

@@ -247,7 +247,7 @@ function aggregateFrames(
   frames: { readonly bounds: () => FrameBounds; readonly shape: FrameShape },
   checkpoint: Checkpoint,
 ): Vector {
-  const run = new FrameRun(rows, aggregate, checkpoint);
+  const run = new FrameAnswers(rows, aggregate, checkpoint);
   if (frames.shape === 'whole') run.whole();
   else if (frames.shape === 'sliding' || aggregate.collects) run.sliding(frames.bounds());
   else if (frames.shape === 'growing') run.growing(frames.bounds());
@@ -347,8 +347,8 @@ class FrameFeed {
 /** An answer may take as long as to add so many rows: that of quantiles does. */
 const ANSWER_ROWS = 128;
 
-/** Adds rows to states of an aggregate and notes its answers. */
-class FrameRun {
+/** The answers of an aggregate over frames: adds rows to its states, and notes what these come to. */
+class FrameAnswers {
   readonly values: SqlValue[];
   readonly #rows: WindowRows;
   readonly #aggregate: FramedAggregate;

@@ -181,7 +181,7 @@ class RunMemory {
   /** What functions remember is theirs. */
   readonly functions: Functions;
   readonly ofTexts: PreparedTexts;
-  #ofRun: OfRun | undefined;
+  #ofRun: RunState | undefined;
 
   constructor(prepared: PreparedPlan = new PreparedPlan(), texts: LateTexts = NO_TEXTS) {
     this.functions = prepared.functions;
@@ -189,14 +189,14 @@ class RunMemory {
   }
 
   /** Made when it is asked for: a run of a plan that comes again mostly has no need of it. */
-  get ofRun(): OfRun {
+  get ofRun(): RunState {
     this.#ofRun ??= { fields: new Map(), tables: new Map(), constants: new Map() };
     return this.#ofRun;
   }
 }
 
 /** What one run alone has. */
-type OfRun = {
+type RunState = {
   /** By the operator that an expression stands above. */
   readonly fields: Map<PhysicalPlan, ReadFields>;
   /** Of joins in subqueries, when they do not depend on the rows outside. */

@@ -15,7 +15,7 @@ import {
   subqueriesOf,
   type TimeWindow,
 } from './logical-plan.ts';
-import type { PhysicalScan } from './physical-plan.ts';
+import type { PhysicalPlan, PhysicalScan } from './physical-plan.ts';
 import { type Reach, withinReach } from './reach.ts';
 
 /**
@@ -29,6 +29,12 @@ export type LateTexts = {
   readonly patterns: ReadonlySet<string>;
   /** A text that only the same values under the same names have. */
   readonly key: string;
+};
+
+/** A plan, and what a call puts in where calls share it. */
+export type CalledPlan = {
+  readonly plan: PhysicalPlan;
+  readonly template?: { readonly texts: LateTexts } | undefined;
 };
 
 const NO_NAMES: ReadonlySet<string> = new Set();

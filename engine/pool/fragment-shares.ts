@@ -9,11 +9,11 @@ import type { RowSlice } from '../operator/scan.ts';
 import { factsOf } from '../plan/call-facts.ts';
 import { knownTest } from '../plan/evaluator/text-search.ts';
 import type { Expression } from '../plan/expression.ts';
+import type { CalledPlan } from '../plan/late-texts.ts';
 import type { TimeWindow } from '../plan/logical-plan.ts';
 import { type PhysicalPlan, scansOf } from '../plan/physical-plan.ts';
 import { someExpression } from '../plan/physical-walk.ts';
 import type { QueryRun } from './query-pool.ts';
-import type { PlannedCall } from './run-costs.ts';
 import type { TaskStats } from './task.ts';
 
 /**
@@ -67,14 +67,14 @@ function partWithin(handle: SegmentHandle, { startUs, endUs }: TimeWindow): numb
 }
 
 /** A run of which something is remembered, or is to be. */
-export type CoveredRun = {
+export type RunCoverage = {
   readonly coverage: Coverage;
   /** Hears what came of the pieces, so that it is remembered. */
   readonly memo: Pick<MemoRuns, 'keep' | 'keepTogether'>;
 };
 
 /** Whether a run looks at all of its rows: nothing of it is remembered yet, if anything is to be. */
-export function isOfAllRows(covered: CoveredRun | undefined): boolean {
+export function isOfAllRows(covered: RunCoverage | undefined): boolean {
   return covered === undefined || covered.coverage.partials.length === 0;
 }
 
@@ -92,7 +92,7 @@ export function sharesOfPieces(
 export function takePieces(
   pieces: readonly Piece[],
   result: PiecesResult,
-  { coverage, memo }: CoveredRun,
+  { coverage, memo }: RunCoverage,
 ): readonly SentPartial[] {
   const { kept, together } = result;
   for (const [index, one] of kept.entries()) {
@@ -157,7 +157,7 @@ function sharesOf<T>(
  * that takes time apart from that of the rows, as an automaton is tried on what strings are made of; more where the code
  * for it is not compiled yet.
  */
-export function triesExpression({ plan, template }: PlannedCall): boolean {
+export function triesExpression({ plan, template }: CalledPlan): boolean {
   return (template?.texts.patterns.size ?? 0) > 0 || hasExpression(plan);
 }
 

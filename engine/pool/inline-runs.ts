@@ -26,8 +26,8 @@ import { appliesOf, operatorsOf } from '../plan/physical-walk.ts';
 import { PreparedPlan, PreparedPlans } from '../plan/prepared-plan.ts';
 import { RowWriter } from '../plan/row-writer.ts';
 import {
-  type CoveredRun,
   isOfAllRows,
+  type RunCoverage,
   takePieces,
   triesExpression,
   withRemembered,
@@ -143,7 +143,7 @@ type RunLimits = Pick<InlineLimits, 'rowsMax' | 'runMsMax'>;
 
 type RunContext = ExecutionContext & { readonly counters: ScanCounters };
 
-type BegunRun = {
+type RunStart = {
   readonly prepared: PreparedPlan;
   readonly startMs: number;
   readonly record: PlanRecord;
@@ -222,7 +222,7 @@ export class InlineRuns {
   #try(
     query: QueryRun,
     how: keyof PlanRecord['apart'],
-    answer: (begun: BegunRun) => RunAnswer | undefined,
+    answer: (begun: RunStart) => RunAnswer | undefined,
   ): RunAnswer | undefined {
     const { rowsMax, turnMsMax } = this.#limits;
     if (rowsMax === 0 || query.isProfiled === true || this.#turnMs >= turnMsMax) return undefined;
@@ -279,7 +279,7 @@ export class InlineRuns {
     return record;
   }
 
-  #answer(query: QueryRun, scans: readonly PhysicalScan[], begun: BegunRun): RunAnswer | undefined {
+  #answer(query: QueryRun, scans: readonly PhysicalScan[], begun: RunStart): RunAnswer | undefined {
     const { plan, covered } = query;
     if (covered !== undefined) return this.#answerCovered(query, covered, begun);
     const segments = query.segments.map((handles) => handles.map(readSegment));
@@ -292,7 +292,7 @@ export class InlineRuns {
   }
 
   /** Of a run that takes in what is remembered, and looks at few rows beside it. */
-  #answerCovered(query: QueryRun, covered: CoveredRun, begun: BegunRun): RunAnswer | undefined {
+  #answerCovered(query: QueryRun, covered: RunCoverage, begun: RunStart): RunAnswer | undefined {
     const { coverage } = covered;
     if (coverage.byteSize > INLINE_PARTIALS_BYTES_MAX) return undefined;
     const { pieces, fragment } = coverage;
@@ -332,7 +332,7 @@ export class InlineRuns {
       limits,
       segments,
     }: {
-      readonly begun: BegunRun;
+      readonly begun: RunStart;
       readonly limits: RunLimits;
       readonly segments: readonly (readonly Segment[])[];
     },
@@ -380,7 +380,7 @@ export class InlineRuns {
   }
 
   /** More rows where they are known to take little time, and more time where it is known to be little. */
-  #limitsOf(query: QueryRun, { patience, record }: BegunRun): RunLimits {
+  #limitsOf(query: QueryRun, { patience, record }: RunStart): RunLimits {
     const { rowsMax, runMsMax } = this.#limits;
     const knownRows = this.#costs.rowsWithin(query, INLINE_EXPECTED_MS_MAX);
     const wholeMs = this.#costs.wholeMsOfFew(query) ?? Number.POSITIVE_INFINITY;
@@ -392,7 +392,7 @@ export class InlineRuns {
   }
 
   /** What rows take on other threads counts now and then only, so that the compiler learns of them here. */
-  #coveredLimits(query: QueryRun, { record }: BegunRun): RunLimits {
+  #coveredLimits(query: QueryRun, { record }: RunStart): RunLimits {
     const ms = INLINE_EXPECTED_MS_MAX;
     const isLearning = ++record.coveredCount % INLINE_LEARNING_RUNS === 0;
     const knownRows = isLearning

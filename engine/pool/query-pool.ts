@@ -22,10 +22,10 @@ import type { SentTemplate } from '../plan/plan-cache.ts';
 import { QueryError } from '../query-error.ts';
 import { DrainRate, NO_TENANT, type Tenant, TenantSets } from './fair-queue.ts';
 import {
-  type CoveredRun,
   type FragmentShare,
   fragmentShares,
   isOfAllRows,
+  type RunCoverage,
   sharesOfPieces,
   sizeOf,
   takePieces,
@@ -73,7 +73,7 @@ export type QueryRun = {
   /** Whether one task is to run all of it. */
   readonly isWhole?: boolean;
   /** Present if partial states are remembered; it replaces the segments then. */
-  readonly covered?: CoveredRun | undefined;
+  readonly covered?: RunCoverage | undefined;
   /** The tenant whose share of the threads the run uses. */
   readonly tenant?: Tenant | undefined;
   /** Present if no caller waits for the run; aborted as soon as one does. */
@@ -468,7 +468,7 @@ export class QueryPool {
   async #finish(
     query: QueryRun,
     partials: readonly SentPartial[],
-    { part, tasks, line = 'ahead' }: PoolRun & { readonly line?: 'turn' | 'ahead' },
+    { part, tasks, line = 'ahead' }: RunTasks & { readonly line?: 'turn' | 'ahead' },
   ): Promise<RunAnswer> {
     const here = this.#finishHere?.(query, partials);
     if (here !== undefined) return here;
@@ -499,7 +499,7 @@ export class QueryPool {
   /** Looks at what is not remembered, and combines it with what is. */
   async #runCovered(
     query: QueryRun,
-    { part, covered, tasks }: PoolRun & { readonly covered: CoveredRun },
+    { part, covered, tasks }: RunTasks & { readonly covered: RunCoverage },
   ): Promise<RunAnswer> {
     const { coverage } = covered;
     const shares = sharesOfPieces(coverage.pieces, this.#workerCount);
@@ -541,7 +541,7 @@ export class QueryPool {
 }
 
 /** What the tasks of a run know of it. */
-type PoolRun = { readonly part: QueryPart; readonly tasks: QueryTasks };
+type RunTasks = { readonly part: QueryPart; readonly tasks: QueryTasks };
 
 /** Whether nobody waits for it yet. */
 function isRenewal({ renewal }: QueryRun): boolean {

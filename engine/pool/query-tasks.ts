@@ -19,7 +19,7 @@ import type { TaskScheduler } from './task-scheduler.ts';
 import type { WorkKind } from './work-shares.ts';
 import {
   OversizedStatesError,
-  type ThreadRun,
+  type ThreadTask,
   unreadableError,
   type WorkerThreads,
 } from './worker-threads.ts';
@@ -52,7 +52,7 @@ export class QueryTasks {
   readonly #jobs = new Set<Job>();
   #waited: Waited | undefined;
   /** Those that a thread has, parked or not. */
-  readonly #running = new Map<QueryPartTask, ThreadRun>();
+  readonly #running = new Map<QueryPartTask, ThreadTask>();
   #stoppedBy: Error | undefined;
   #wasEnded = false;
   #stopTimer: NodeJS.Timeout | undefined;
@@ -195,7 +195,7 @@ export class QueryTasks {
     this.#end(run, new QueryError('query_timeout', message));
   }
 
-  #end(run: ThreadRun, error: Error): void {
+  #end(run: ThreadTask, error: Error): void {
     this.#wasEnded = true;
     run.end(error);
   }

@@ -1,11 +1,10 @@
-import type { LateTexts } from '../plan/late-texts.ts';
-import type { PhysicalPlan } from '../plan/physical-plan.ts';
+import type { CalledPlan } from '../plan/late-texts.ts';
 
 /** Rows from which a run tells what its plan takes for one: fewer tell what it takes to begin. */
 export const COST_ROWS_MIN = 1024;
 
-/** A run that has ended: milliseconds of all threads together, and the rows they looked at. */
-type EndedRun = {
+/** What a run took: milliseconds of all threads together, and the rows they looked at. */
+type RunTime = {
   readonly busyMs: number;
   readonly rowCount: number;
   /** Whether all of it was run on the main thread. */
@@ -15,19 +14,13 @@ type EndedRun = {
 /** What came of the fragments of a run: bytes of their partial states, and the rows they looked at. */
 type FragmentStates = { readonly byteSize: number; readonly rowCount: number };
 
-/** A plan, and what a call puts in where calls share it. */
-export type PlannedCall = {
-  readonly plan: PhysicalPlan;
-  readonly template?: { readonly texts: LateTexts } | undefined;
-};
-
 /** The same object for all calls of a plan with the same texts: rows of one project may be many, of another few. */
-export function callIdentity({ plan, template }: PlannedCall): object {
+export function callIdentity({ plan, template }: CalledPlan): object {
   return template === undefined || template.texts.values.size === 0 ? plan : template.texts;
 }
 
 /** What costs are known of: a plan, and where it looks for a pattern that a call puts in, the plan with that pattern. */
-function costlyPart({ plan, template }: PlannedCall): object {
+function costlyPart({ plan, template }: CalledPlan): object {
   return template === undefined || template.texts.patterns.size === 0 ? plan : template.texts;
 }
 
@@ -60,7 +53,7 @@ export class RunCosts {
   readonly #wholeRunsLeft = new WeakMap<object, number>();
 
   /** `isWhole`: nothing of it was remembered from other runs. */
-  note(call: PlannedCall, { busyMs, rowCount, isHere }: EndedRun, isWhole: boolean): void {
+  note(call: CalledPlan, { busyMs, rowCount, isHere }: RunTime, isWhole: boolean): void {
     const cost = this.#costOf(call);
     if (++cost.runCount % STATES_KNOWN_RUNS === 0) cost.stateBytesPerRow = undefined;
     if (rowCount >= COST_ROWS_MIN) {
@@ -75,32 +68,32 @@ export class RunCosts {
     if (runsLeft > 0) this.#wholeRunsLeft.set(identity, runsLeft - 1);
   }
 
-  noteStates(call: PlannedCall, { byteSize, rowCount }: FragmentStates): void {
+  noteStates(call: CalledPlan, { byteSize, rowCount }: FragmentStates): void {
     if (rowCount > 0) this.#costOf(call).stateBytesPerRow = byteSize / rowCount;
   }
 
   /** That the partial states were too large, or of too many groups: the call is run as a whole for some time. */
-  noteOversized(call: PlannedCall): void {
+  noteOversized(call: CalledPlan): void {
     this.#wholeRunsLeft.set(callIdentity(call), STATES_KNOWN_RUNS);
   }
 
   /** Whether they were. */
-  isOversized(call: PlannedCall): boolean {
+  isOversized(call: CalledPlan): boolean {
     return (this.#wholeRunsLeft.get(callIdentity(call)) ?? 0) > 0;
   }
 
   /** How many rows take so long; 0 where it is not known. */
-  rowsWithin(call: PlannedCall, ms: number): number {
+  rowsWithin(call: CalledPlan, ms: number): number {
     return rowsIn(ms, this.#costs.get(costlyPart(call))?.msPerRow);
   }
 
   /** How many rows take so long on the main thread; 0 where it is not known. */
-  rowsWithinHere(call: PlannedCall, ms: number): number {
+  rowsWithinHere(call: CalledPlan, ms: number): number {
     return rowsIn(ms, this.#costs.get(costlyPart(call))?.msPerRowHere);
   }
 
   /** Milliseconds of a run without remembered partial states; `undefined` if not known. */
-  wholeMs(call: PlannedCall): number | undefined {
+  wholeMs(call: CalledPlan): number | undefined {
     return this.#wholeMs.get(callIdentity(call));
   }
 
@@ -108,16 +101,16 @@ export class RunCosts {
    * Milliseconds of such a run of a call with few rows. For a new call it is what other calls of its plan take: a plan
    * that takes little for one project takes little for each project with few rows.
    */
-  wholeMsOfFew(call: PlannedCall): number | undefined {
+  wholeMsOfFew(call: CalledPlan): number | undefined {
     return this.wholeMs(call) ?? this.#costs.get(costlyPart(call))?.wholeMs;
   }
 
   /** The bytes of partial states that fragments make of a row; `undefined` where it is not known. */
-  stateBytesPerRow(call: PlannedCall): number | undefined {
+  stateBytesPerRow(call: CalledPlan): number | undefined {
     return this.#costs.get(costlyPart(call))?.stateBytesPerRow;
   }
 
-  #costOf(call: PlannedCall): Cost {
+  #costOf(call: CalledPlan): Cost {
     const part = costlyPart(call);
     let cost = this.#costs.get(part);
     if (cost === undefined) {

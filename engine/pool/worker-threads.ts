@@ -12,7 +12,7 @@ import type { ThreadBounds, ThreadData } from './pool-limits.ts';
 import type { Task, TaskAnswer, UnreadableAnswer } from './task.ts';
 
 /** A task on its way to a thread, on it, or done. */
-export type ThreadRun = {
+export type ThreadTask = {
   /** Rejects with a `worker_lost` when the thread dies, with what `end` was given, or with a bug. */
   readonly answer: Promise<Exclude<TaskAnswer, { kind: 'bug' }>>;
   /** Ends the thread that runs it, whatever it is doing; another takes its place. */
@@ -133,7 +133,7 @@ export class WorkerThreads {
   }
 
   /** Give it no more tasks at a time than there may be threads. */
-  run(task: Task): ThreadRun {
+  run(task: Task): ThreadTask {
     // Piscina takes this as it takes an AbortSignal, which costs several microseconds to make.
     const abort = new EventEmitter();
     let endedBy: Error | undefined;

@@ -4,7 +4,7 @@ import { must } from '../../engine/assert.ts';
 import { QueryTasks } from '../../engine/pool/query-tasks.ts';
 import { type Job, newTaskSignal, type QueryTask } from '../../engine/pool/task.ts';
 import { noMsByKind } from '../../engine/pool/work-shares.ts';
-import type { ThreadRun } from '../../engine/pool/worker-threads.ts';
+import type { ThreadTask } from '../../engine/pool/worker-threads.ts';
 import { QueryError } from '../../engine/query-error.ts';
 
 const LIMITS = { queryMsMax: 1_000, stopMsMax: 200 };
@@ -12,7 +12,7 @@ const LIMITS = { queryMsMax: 1_000, stopMsMax: 200 };
 /** One task on a thread that only ends when it is ended. */
 function startTask(): { readonly job: Job; readonly done: Promise<unknown>; tasks: QueryTasks } {
   let job: Job | undefined;
-  const run = (): ThreadRun => {
+  const run = (): ThreadTask => {
     let end = (_error: Error): void => {};
     const answer = new Promise<never>((_, reject) => {
       end = reject;

@@ -1,8 +1,8 @@
 import { equal } from 'node:assert/strict';
 import { test } from 'node:test';
-import { lateTexts } from '../../engine/plan/late-texts.ts';
+import { type CalledPlan, lateTexts } from '../../engine/plan/late-texts.ts';
 import type { PhysicalPlan } from '../../engine/plan/physical-plan.ts';
-import { COST_ROWS_MIN, type PlannedCall, RunCosts } from '../../engine/pool/run-costs.ts';
+import { COST_ROWS_MIN, RunCosts } from '../../engine/pool/run-costs.ts';
 
 const PLAN: PhysicalPlan = { op: 'one-row' };
 const CALL = { plan: PLAN };
@@ -58,7 +58,7 @@ test('the whole of a run is known for the texts that calls of the same plan put 
   const [many, few] = ['many', 'few'].map((project) => {
     const texts = lateTexts(new Map([['project', project]]));
     return { plan: PLAN, template: { texts } };
-  }) as [PlannedCall, PlannedCall];
+  }) as [CalledPlan, CalledPlan];
   costs.note(many, { busyMs: 20, rowCount: 200_000 }, true);
   costs.note(few, { busyMs: 0.1, rowCount: 10 }, true);
   equal(costs.wholeMs(many), 20);
@@ -75,7 +75,7 @@ test('what a pattern costs that a call puts in says nothing of another in the sa
   const [cheap, dear] = ['^a', 'a+b'].map((text) => {
     const texts = lateTexts(new Map([['project', text]]), new Set(['project']));
     return { plan: PLAN, template: { texts } };
-  }) as [PlannedCall, PlannedCall];
+  }) as [CalledPlan, CalledPlan];
   costs.note(cheap, { busyMs: 0.5, rowCount: 65_536, isHere: true }, true);
   costs.noteStates(cheap, { byteSize: 100, rowCount: 10 });
   equal(costs.rowsWithin(cheap, 1), 131_072);
@@ -92,7 +92,7 @@ test('a call that came to too many groups is run as a whole for a while, and oth
   const [many, few] = ['many', 'few'].map((project) => {
     const texts = lateTexts(new Map([['project', project]]));
     return { plan: PLAN, template: { texts } };
-  }) as [PlannedCall, PlannedCall];
+  }) as [CalledPlan, CalledPlan];
   costs.noteOversized(many);
   let runCount = 0;
   for (; costs.isOversized(many) && runCount < 1000; runCount++) {

@@ -264,12 +264,12 @@ function bindAmount(syntax: Syntax, type: SqlType, inside: ExpressionContext): E
 
 /** Rows of one division and one order, and what is computed over them. */
 export type BoundWindow = WindowRows & {
-  readonly calls: readonly BoundCall[];
+  readonly calls: readonly SpannedColumn[];
   readonly span: Span;
 };
 
-/** A call, and where the text names it first. */
-type BoundCall = WindowColumn & { readonly span: Span };
+/** What a call computes, and where the text names it first. */
+type SpannedColumn = WindowColumn & { readonly span: Span };
 
 type WindowRows = {
   readonly partitionBy: readonly Expression[];
@@ -281,7 +281,7 @@ export class Windows {
   readonly #binding: Binding;
   readonly #named: ReadonlyMap<string, WindowSyntax>;
   readonly #byKey = new Map<string, { readonly rows: WindowRows; readonly span: Span }>();
-  readonly #calls = new Map<string, Map<string, BoundCall>>();
+  readonly #calls = new Map<string, Map<string, SpannedColumn>>();
   readonly #ids = new Set<ColumnId>();
 
   constructor(binding: Binding, named: readonly NamedWindow[]) {
@@ -332,7 +332,7 @@ export class Windows {
   add(rows: WindowRows, call: WindowCall, type: SqlType, span: Span): Expression {
     const key = this.#rowsKey(rows);
     if (!this.#byKey.has(key)) this.#byKey.set(key, { rows, span });
-    const calls = this.#calls.get(key) ?? new Map<string, BoundCall>();
+    const calls = this.#calls.get(key) ?? new Map<string, SpannedColumn>();
     this.#calls.set(key, calls);
     const callKey = this.#callKey(call);
     const known = calls.get(callKey);

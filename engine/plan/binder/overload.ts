@@ -31,7 +31,8 @@ export type Signature = {
   readonly result: SqlType | ((types: readonly SqlType[]) => SqlType);
 };
 
-export type OverloadCall<S extends Signature> = {
+/** A call as the text has it, whose overload is to be chosen. */
+export type CallSite<S extends Signature> = {
   readonly name: string;
   readonly overloads: readonly S[];
   readonly arguments: readonly Expression[];
@@ -50,7 +51,7 @@ export type ChosenOverload<S extends Signature> = {
  * takes them; refuses with what was got and what there is. So of the types that a text may be read as
  * it is that of the first overload.
  */
-export function chooseOverload<S extends Signature>(call: OverloadCall<S>): ChosenOverload<S> {
+export function chooseOverload<S extends Signature>(call: CallSite<S>): ChosenOverload<S> {
   let best: { readonly overload: S; readonly types: readonly SqlType[] } | undefined;
   let bestCost = Number.POSITIVE_INFINITY;
   for (const overload of call.overloads) {
@@ -72,7 +73,7 @@ export function chooseOverload<S extends Signature>(call: OverloadCall<S>): Chos
 }
 
 /** A date part that the function does not know is refused where it stands. */
-function checkParts<S extends Signature>(call: OverloadCall<S>, { parameters, parts }: S): void {
+function checkParts<S extends Signature>(call: CallSite<S>, { parameters, parts }: S): void {
   if (parts === undefined) return;
   const index = parameters.indexOf('part');
   const argument = call.arguments[index];
@@ -86,7 +87,7 @@ function checkParts<S extends Signature>(call: OverloadCall<S>, { parameters, pa
   );
 }
 
-function spanOf<S extends Signature>(call: OverloadCall<S>, index: number): Span {
+function spanOf<S extends Signature>(call: CallSite<S>, index: number): Span {
   const argument = call.arguments[index];
   const origin = argument === undefined ? undefined : call.binding.originOf(argument);
   return origin?.span ?? call.span;
