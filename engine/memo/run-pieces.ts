@@ -218,10 +218,11 @@ export function runPieces(
   ): AggregatePartial =>
     executeFragment(plan, withinWindow({ ...context, segments: [some] }, scan, window), base);
   const kept: (KeptResult | undefined)[] = [];
-  const few: number[] = [];
+  const few: { readonly index: number; readonly window: TimeWindow; readonly segment: Segment }[] =
+    [];
   const others = new Map<string, { readonly window: TimeWindow; readonly segments: Segment[] }>();
   for (const [index, { window, keptRowsMin, isFew, isGrowing, base }] of orders.entries()) {
-    const segment = segments[index]!;
+    const segment = must(segments[index]);
     if (base !== undefined || (keptRowsMin !== undefined && areEnough(segment, keptRowsMin))) {
       const rowCountBefore = rowsSeen(context.counters);
       const partial = run(window, [segment], base);
@@ -231,7 +232,7 @@ export function runPieces(
     const isKept = keptRowsMin !== undefined && isGrowing !== true;
     kept[index] = isKept ? 'few' : undefined;
     if (isFew === true || isKept) {
-      few.push(index);
+      few.push({ index, window, segment });
       continue;
     }
     const key = `${window.startUs} ${window.endUs}`;
@@ -240,13 +241,18 @@ export function runPieces(
     others.set(key, together);
   }
   const rowCountBefore = rowsSeen(context.counters);
-  const fewSegments = few.map((index) => segments[index]!);
   // All of their rows are inside of each of their windows.
-  const partial = few.length === 0 ? undefined : run(orders[few[0]!]!.window, fewSegments);
+  const [first] = few;
+  const partial =
+    first &&
+    run(
+      first.window,
+      few.map(({ segment }) => segment),
+    );
   const rowCount = rowsSeen(context.counters) - rowCountBefore;
   return {
     kept,
-    together: partial && { indexes: few, partial, rowCount },
+    together: partial && { indexes: few.map(({ index }) => index), partial, rowCount },
     others: Array.from(others.values(), (together) => run(together.window, together.segments)),
   };
 }

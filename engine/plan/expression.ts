@@ -292,7 +292,8 @@ export function conjunctsOf(predicate: Expression): readonly Expression[] {
 
 /** The conjunction of at least one term. */
 export function conjunctionOf(terms: readonly Expression[]): Expression {
-  if (terms.length === 1) return terms[0]!;
+  const [first, second] = terms;
+  if (first !== undefined && second === undefined) return first;
   return { op: 'call', type: BOOL, name: 'and', arguments: terms };
 }
 

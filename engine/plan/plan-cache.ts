@@ -1,4 +1,5 @@
 import { serialize } from 'node:v8';
+import { must } from '../assert.ts';
 import { SizedCache } from '../column/caches.ts';
 import { VectorChunk } from '../column/chunk.ts';
 import type { SqlValue } from '../column/value.ts';
@@ -414,7 +415,7 @@ function scanBoundsAt(
 ): readonly ScanBounds[] | undefined {
   const reach = context.reach ?? EVERYTHING;
   return windowsAt(template, context)?.map((window, index) =>
-    boundsOf(template.scans[index]!, { window, texts, reach }),
+    boundsOf(must(template.scans[index]), { window, texts, reach }),
   );
 }
 
@@ -433,7 +434,7 @@ function windowsAt(
       for (const condition of conditions) {
         const bound = condition(late);
         if (bound === undefined) return undefined;
-        windows[index] = narrow(windows[index]!, bound);
+        windows[index] = narrow(must(windows[index]), bound);
       }
     }
     return windows;

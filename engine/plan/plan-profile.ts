@@ -79,8 +79,8 @@ export class PlanProfiler {
     return {
       operators: all.slice(0, this.#answer),
       scans: this.#scans.map((scan) => scan.profile()),
-      answerMs: all[this.#answer]!.selfMs,
-      otherMs: all[this.#answer + 1]!.selfMs,
+      answerMs: must(all[this.#answer]).selfMs,
+      otherMs: must(all[this.#answer + 1]).selfMs,
       fragmentCount: 1,
     };
   }
@@ -129,17 +129,18 @@ export function combineProfiles(
   finish: PlanProfile,
 ): PlanProfile {
   const all = [...fragments, finish];
-  const sum = (of: (profile: PlanProfile) => number) =>
-    all.reduce((total, profile) => total + of(profile), 0);
   return {
-    operators: finish.operators.map((_, number) => ({
-      rowCount: sum(({ operators }) => operators[number]!.rowCount),
-      chunkCount: sum(({ operators }) => operators[number]!.chunkCount),
-      selfMs: sum(({ operators }) => operators[number]!.selfMs),
-    })),
-    scans: finish.scans.map((_, index) => sumOfScans(all.map(({ scans }) => scans[index]!))),
-    answerMs: sum(({ answerMs }) => answerMs),
-    otherMs: sum(({ otherMs }) => otherMs),
+    operators: finish.operators.map((_, number) => {
+      const each = all.map(({ operators }) => must(operators[number]));
+      return {
+        rowCount: sumOf(each, ({ rowCount }) => rowCount),
+        chunkCount: sumOf(each, ({ chunkCount }) => chunkCount),
+        selfMs: sumOf(each, ({ selfMs }) => selfMs),
+      };
+    }),
+    scans: finish.scans.map((_, index) => sumOfScans(all.map(({ scans }) => must(scans[index])))),
+    answerMs: sumOf(all, ({ answerMs }) => answerMs),
+    otherMs: sumOf(all, ({ otherMs }) => otherMs),
     fragmentCount: fragments.length,
   };
 }
@@ -148,16 +149,18 @@ export function combineProfiles(
 function sumOfScans(scans: readonly ScanProfile[]): ScanProfile {
   const counters = newScanCounters();
   for (const scan of scans) addScanCounters(counters, scan);
-  const sum = (of: (scan: ScanProfile) => number) =>
-    scans.reduce((total, scan) => total + of(scan), 0);
   return {
     ...counters,
-    openCount: sum(({ openCount }) => openCount),
-    sealedCount: sum(({ sealedCount }) => sealedCount),
-    rememberedCount: sum(({ rememberedCount }) => rememberedCount),
-    segmentRowCount: sum(({ segmentRowCount }) => segmentRowCount),
+    openCount: sumOf(scans, ({ openCount }) => openCount),
+    sealedCount: sumOf(scans, ({ sealedCount }) => sealedCount),
+    rememberedCount: sumOf(scans, ({ rememberedCount }) => rememberedCount),
+    segmentRowCount: sumOf(scans, ({ segmentRowCount }) => segmentRowCount),
     floorUs: undefined,
   };
+}
+
+function sumOf<T>(items: readonly T[], of: (item: T) => number): number {
+  return items.reduce((total, item) => total + of(item), 0);
 }
 
 /** What one operator did. */

@@ -1,3 +1,4 @@
+import { must } from '../../assert.ts';
 import {
   BOOL,
   elementTypeOf,
@@ -141,9 +142,8 @@ function fieldAt(
   }
   const base = syntax.mode === 'ordinal' || syntax.mode === 'safe_ordinal' ? 1 : 0;
   const index = Number(position.value) - base;
-  if (index >= 0 && index < type.fields.length) {
-    return { ...structField(input, type.fields[index]!.type, index) };
-  }
+  const field = type.fields[index];
+  if (field !== undefined) return { ...structField(input, field.type, index) };
   if (syntax.mode.startsWith('safe_')) return nullOf({ kind: 'NULL' });
   const last = type.fields.length - 1 + base;
   return refuse(
@@ -165,12 +165,13 @@ type StructSyntax = Syntax & { readonly kind: 'struct' };
 
 /** `STRUCT(…)`, with a type or without, and rows such as `(1, 'x')`. */
 export function bindStruct(syntax: StructSyntax, context: ExpressionContext): Expression {
-  const values = syntax.fields.map(({ expression }) => context.bind(expression));
-  if (syntax.type !== undefined) return structOf(namedType(syntax.type), values, syntax, context);
-  const fields = values.map(({ type }, index) => ({
-    name: syntax.fields[index]!.name?.text,
-    type,
+  const bound = syntax.fields.map(({ name, expression }) => ({
+    name: name?.text,
+    value: context.bind(expression),
   }));
+  const values = bound.map(({ value }) => value);
+  if (syntax.type !== undefined) return structOf(namedType(syntax.type), values, syntax, context);
+  const fields = bound.map(({ name, value }) => ({ name, type: value.type }));
   return { op: 'struct', type: { kind: 'STRUCT', fields }, fields: values };
 }
 
@@ -185,12 +186,12 @@ function structOf(
     const wanted = `${typeName(type)} has ${type.fields.length} fields`;
     refuse(`${wanted}; got ${values.length} values`, syntax.span);
   }
-  const fields = values.map((value, index) => {
-    const wanted = type.fields[index]!.type;
+  const fields = type.fields.map(({ type: wanted }, index) => {
+    const value = must(values[index]);
     const coerced = coerce(value, wanted, context.binding);
     if (coerced !== undefined) return coerced;
     const sentence = `field ${index + 1} is ${typeName(wanted)}; got ${typeName(value.type)}`;
-    return refuse(sentence, syntax.fields[index]!.expression.span);
+    return refuse(sentence, syntax.fields[index]?.expression.span);
   });
   return { op: 'struct', type, fields };
 }
@@ -209,6 +210,7 @@ export function structOfColumns(
 
 /** The conjunction, or the disjunction, of at least one condition. */
 export function combined(name: 'and' | 'or', terms: readonly Expression[], span: Span): Expression {
-  if (terms.length === 1) return terms[0]!;
+  const [first, second] = terms;
+  if (first !== undefined && second === undefined) return first;
   return { op: 'call', type: BOOL, name, arguments: terms, span };
 }

@@ -201,16 +201,16 @@ export function bindIf(
   span: Span,
   context: ExpressionContext,
 ): Expression {
-  if (syntaxes.length !== 3) {
-    refuse(`IF takes (BOOL, one type, one type); got ${syntaxes.length} arguments`, span);
+  const [condition, result, otherwise] = syntaxes;
+  if (!condition || !result || !otherwise || syntaxes.length !== 3) {
+    return refuse(`IF takes (BOOL, one type, one type); got ${syntaxes.length} arguments`, span);
   }
-  const condition = context.bindAs(syntaxes[0]!, BOOL, 'the condition of IF');
-  const result = context.bind(syntaxes[1]!);
-  const otherwise = context.bind(syntaxes[2]!);
-  return caseOf(
-    { what: 'IF', conditions: [condition], results: [result], otherwise, span },
-    context,
-  );
+  const parts = {
+    conditions: [context.bindAs(condition, BOOL, 'the condition of IF')],
+    results: [context.bind(result)],
+    otherwise: context.bind(otherwise),
+  };
+  return caseOf({ what: 'IF', ...parts, span }, context);
 }
 
 function caseOf(

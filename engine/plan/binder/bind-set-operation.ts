@@ -1,3 +1,4 @@
+import { must } from '../../assert.ts';
 import { BOOL, INT64, type SqlType, typeName, typesEqual } from '../../column/type.ts';
 import { refuse, type Span } from '../../query-error.ts';
 import type { QueryBody, SetOperation } from '../../sql/ast.ts';
@@ -20,7 +21,7 @@ export function bindSetOperation(
   const name = `${operator.toUpperCase()} ${all ? 'ALL' : 'DISTINCT'}`;
   const inputs = syntax.inputs.map((body) => ({ relation: bindBody(body), span: body.span }));
   checkWidths(name, inputs);
-  const { columns: named, spans, isValue } = inputs[0]!.relation;
+  const { columns: named, spans, isValue } = must(inputs[0]).relation;
   const columns = named.map((column, index) => ({
     ...column,
     type: commonColumnType(name, inputs, index),
@@ -41,7 +42,7 @@ type Input = { readonly relation: Relation; readonly span: Span };
 type Rows = { readonly plan: LogicalPlan; readonly columns: readonly Column[] };
 
 function checkWidths(name: string, inputs: readonly Input[]): void {
-  const width = inputs[0]!.relation.columns.length;
+  const width = inputs[0]?.relation.columns.length;
   for (const { relation, span } of inputs) {
     if (relation.columns.length === width) continue;
     const wanted = `the inputs of ${name} must have as many columns as the first, ${width}`;
@@ -54,16 +55,15 @@ function commonColumnType(name: string, inputs: readonly Input[], index: number)
   const type = commonType(values);
   if (type !== undefined) return type;
   const types = [...new Set(values.map((value) => typeName(value.type)))].join(', ');
-  const { relation } = inputs.at(-1)!;
   return refuse(
     `column ${index + 1} of ${name} needs values of one type; got ${types}`,
-    relation.spans[index],
+    inputs.at(-1)?.relation.spans[index],
   );
 }
 
 /** A column of an input; a constant or list that it selects is one here too, for these coerce further. */
 function inputValue({ plan, columns }: Relation, index: number): Expression {
-  const column = columns[index]!;
+  const column = must(columns[index]);
   const item = plan.op === 'project' ? plan.columns[index] : undefined;
   if (item?.column.id !== column.id) return columnReference(column);
   return isConstant(item.expression) ? item.expression : columnReference(column);
@@ -79,11 +79,11 @@ function isConstant(expression: Expression): boolean {
 
 /** An input whose columns have the types of the union's. */
 function branchOf(relation: Relation, columns: readonly Column[], binding: Binding): Rows {
-  if (columns.every(({ type }, index) => typesEqual(relation.columns[index]!.type, type))) {
+  if (columns.every(({ type }, index) => typesEqual(must(relation.columns[index]).type, type))) {
     return relation;
   }
   const items = columns.map(({ type }, index) => {
-    const own = relation.columns[index]!;
+    const own = must(relation.columns[index]);
     const expression =
       coerce(inputValue(relation, index), type, binding) ??
       refuse(`${typeName(own.type)} cannot become ${typeName(type)}`, relation.spans[index]);
@@ -91,7 +91,7 @@ function branchOf(relation: Relation, columns: readonly Column[], binding: Bindi
   });
   const project = { op: 'project', input: relation.plan, columns: items } as const;
   return {
-    plan: binding.plan(project, relation.spans[0]!),
+    plan: binding.plan(project, must(relation.spans[0])),
     columns: items.map(({ column }) => column),
   };
 }
@@ -104,7 +104,7 @@ function unionOf(
 ): Rows {
   const own = columns.map(({ name, type }, index) => ({
     column: binding.newColumn(name, type),
-    from: branches.map((branch) => branch.columns[index]!.id),
+    from: branches.map((branch) => must(branch.columns[index]).id),
   }));
   const inputs = branches.map(({ plan }) => plan);
   return {
@@ -133,7 +133,7 @@ function distinctRows(
   const union = unionOf(tagged, isTagged ? [...columns, tag] : columns, span, binding);
   const keys = columns.map(({ name, type }, index) => ({
     column: binding.newColumn(name, type),
-    expression: columnReference(union.columns[index]!),
+    expression: columnReference(must(union.columns[index])),
   }));
   const output = keys.map(({ column }) => column);
   if (!isTagged) {

@@ -1,3 +1,4 @@
+import { must } from '../../assert.ts';
 import {
   arrayOf,
   BOOL,
@@ -116,7 +117,9 @@ function writeCoercion(expression: Expression, type: SqlType, binding: Binding):
     return { op: 'read-as', type, input: expression };
   }
   if (expression.op === 'struct' && type.kind === 'STRUCT') {
-    const fields = expression.fields.map((field, index) => inner(field, type.fields[index]!.type));
+    const fields = type.fields.map((field, index) =>
+      inner(must(expression.fields[index]), field.type),
+    );
     return { op: 'struct', type, fields };
   }
   if (from.kind === 'STRUCT' && type.kind === 'STRUCT') {

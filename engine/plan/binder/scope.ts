@@ -106,7 +106,8 @@ export class FromScope implements NameScope {
     if (columns.length > 1) {
       refuse(`column ${name.text} is ambiguous: ${this.#ownersText(name.text)}`, name.span);
     }
-    if (columns.length === 1) return columns[0]!.expression;
+    const [column] = columns;
+    if (column !== undefined) return column.expression;
     const short = this.findVariable(name.text);
     if (short !== undefined) return short.value;
     const outside = this.#outer?.find(name);
@@ -169,7 +170,8 @@ export function fieldOfVariable(variable: RangeVariable, field: Name): Expressio
   if (named.length > 1) {
     refuse(`column ${field.text} of ${variable.name} is ambiguous`, field.span);
   }
-  if (named.length === 1) return named[0]!.expression;
+  const [column] = named;
+  if (column !== undefined) return column.expression;
   if (variable.dynamic !== undefined) return dynamicField(variable.dynamic.record, field.text);
   const names = variable.star.map((column) => column.name);
   const help = unknownHint(field, names, variable.leavesKeysOut);
