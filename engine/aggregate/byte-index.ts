@@ -1,5 +1,5 @@
 import { getEnvironmentData, setEnvironmentData } from 'node:worker_threads';
-import { FIRST_BYTES, grownUint8, grownUint32, NO_UINT8 } from '../column/arrays.ts';
+import { FIRST_BYTES, grownUint8, grownUint32, NO_UINT8, runInt32 } from '../column/arrays.ts';
 import type { ByteRange } from '../column/skeleton.ts';
 import {
   type HashKey,
@@ -19,6 +19,9 @@ const COPIED_BYTES_MAX = INLINE_PARTIALS_BYTES_MAX;
 
 /** Bytes of a page that is copied to a longer one as it grows: to do so is little, and so is what is left of it. */
 const GROWN_BYTES_MAX = 65_536;
+
+/** Bytes of a page that entries of usual size fill: what is left of the last one is little beside the others. */
+const PAGE_BYTES_MAX = 1_048_576;
 
 /** Bytes from which a view of them is made and copied: fewer are sooner copied one by one. */
 const SET_BYTES_MIN = 64;
@@ -49,7 +52,7 @@ export type PagedTexts = {
   readonly hashes?: Hashes | undefined;
 };
 
-/** The bytes of a text. Most are in the last page. */
+/** The bytes of a text. */
 export function rangeOfText({ pages, offsets }: PagedTexts, text: number): ByteRange {
   const { bytes, first } = pages[pageOf(pages, text)]!;
   const start = offsets[first]!;
@@ -57,9 +60,14 @@ export function rangeOfText({ pages, offsets }: PagedTexts, text: number): ByteR
 }
 
 function pageOf(pages: readonly TextPage[], text: number): number {
-  let page = pages.length - 1;
-  while (pages[page]!.first > text) page--;
-  return page;
+  let low = 0;
+  let high = pages.length - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >>> 1;
+    if (pages[middle]!.first > text) high = middle - 1;
+    else low = middle;
+  }
+  return low;
 }
 
 /**
@@ -67,7 +75,7 @@ function pageOf(pages: readonly TextPage[], text: number): number {
  * Open addressing with linear probing, two entries a slot: the hash, and the number plus one (0: empty); at
  * most half full. Once collisions look made on purpose, a keyed hash takes over.
  *
- * Bytes of many entries are never copied as more come: where a page is full, one as large as all before it follows.
+ * Bytes of many entries are never copied as more come: where a page is full, another follows.
  */
 export class ByteIndex {
   #size = 0;
@@ -124,10 +132,13 @@ export class ByteIndex {
     return this.#append(bytes, sought);
   }
 
-  /** The numbers of some entries of another index, by their numbers there: none comes twice. */
+  /**
+   * The numbers of some entries of another index, by their numbers there: none comes twice. Of many the bytes stay where
+   * they are: all entries of the other index follow ours, and the numbers of those that we had are of no use.
+   */
   addAll(texts: PagedTexts, entries: Int32Array): Int32Array {
     const numbers = new Int32Array(entries.length);
-    let done = this.#isGuarded ? 0 : this.#addQuickly(texts, entries, numbers);
+    let done = this.#isGuarded ? 0 : this.#link(texts, entries, numbers);
     for (; done < entries.length; done++) {
       const { bytes, start, end } = rangeOfText(texts, entries[done]!);
       numbers[done] = this.add(bytes, start, end);
@@ -135,70 +146,59 @@ export class ByteIndex {
     return numbers;
   }
 
-  /**
-   * The same, with hashes that are known, and the bytes of all new entries copied together; gives how many were added before
-   * a chain of probes was too long.
-   */
-  #addQuickly(texts: PagedTexts, entries: Int32Array, numbers: Int32Array): number {
-    const { hashes } = texts;
-    const isHashed = hashes !== undefined && hashes.key === KEY.first;
-    const knownCount = this.#size;
-    while (this.#slots.length < 4 * (knownCount + entries.length)) this.#grow();
-    this.#offsets = grownUint32(this.#offsets, knownCount + entries.length + 1);
+  /** The same where hashes are known; gives how many were added before a chain of probes was too long. */
+  #link(texts: PagedTexts, entries: Int32Array, numbers: Int32Array): number {
+    const { offsets, hashes } = texts;
+    const first = this.#size;
+    const isFull = this.#offsets[first]! + offsets.at(-1)! > this.#bytesMax;
+    if (hashes === undefined || hashes.key !== KEY.first || isFull) return 0;
+    this.#linkPages(texts);
+    this.#makeRoom(first + entries.length);
     const slots = this.#slots;
     const mask = slots.length - 1;
-    const added: number[] = [];
-    const addedStart = this.#offsets[knownCount]!;
-    let end = addedStart;
-    let size = knownCount;
-    let done = 0;
-    for (; done < entries.length; done++) {
+    for (let done = 0; done < entries.length; done++) {
       const entry = entries[done]!;
-      const { bytes, start: from, end: to } = rangeOfText(texts, entry);
-      const hash = isHashed ? hashes.ofEntries[entry]! : quickHashOfBytes(bytes, from, to, KEY);
+      const hash = hashes.ofEntries[entry]!;
       let slot = (hash << 1) & mask;
       let probes = 0;
       let number = slots[slot + 1]! - 1;
       // Those that are new are not equal to each other.
       while (
         number >= 0 &&
-        !(slots[slot] === hash && number < knownCount && this.#holds(number, bytes, from, to))
+        !(slots[slot] === hash && number < first && this.#holdsText(number, texts, entry))
       ) {
         slot = (slot + 2) & mask;
         number = slots[slot + 1]! - 1;
-        probes++;
+        if (++probes > PROBES_MAX) return done;
       }
       if (number < 0) {
-        if (probes > PROBES_MAX) break;
-        number = size++;
+        number = first + entry;
         slots[slot] = hash;
         slots[slot + 1] = number + 1;
-        end += to - from;
-        if (end > this.#bytesMax) throw tooManyBytes(this.#bytesMax, end);
-        this.#offsets[number + 1] = end;
-        added.push(entry);
       }
       numbers[done] = number;
     }
-    this.#copy(texts, added, this.#placeOf(end - addedStart));
-    this.#size = size;
-    return done;
+    return entries.length;
   }
 
-  /** Copies the bytes of some entries of another index, in their order, to the last page from `place` on. */
-  #copy(texts: PagedTexts, entries: readonly number[], place: number): void {
-    const { pages, offsets } = texts;
-    let to = place;
-    for (let from = 0, next = 0; from < entries.length; from = next) {
-      const entry = entries[from]!;
-      const { bytes, start } = rangeOfText(texts, entry);
-      const pageEnd = pages[pageOf(pages, entry) + 1]?.first;
-      do next++;
-      while (entries[next] === entries[next - 1]! + 1 && entries[next] !== pageEnd);
-      const size = offsets[entries[next - 1]! + 1]! - offsets[entry]!;
-      this.#bytes.set(bytes.subarray(start, start + size), to);
-      to += size;
+  #linkPages({ pages, offsets }: PagedTexts): void {
+    const first = this.#size;
+    const start = this.#offsets[first]!;
+    const count = offsets.length - 1;
+    this.#offsets = grownUint32(this.#offsets, first + count + 1);
+    for (let entry = 0; entry <= count; entry++) {
+      this.#offsets[first + entry] = start + offsets[entry]!;
     }
+    const linked = pages.map((page) => ({ bytes: page.bytes, first: first + page.first }));
+    this.#pages = [...this.#pages.filter((page) => page.first < first), ...linked];
+    // Nothing is written to what may be read elsewhere.
+    this.#bytes = NO_UINT8;
+    this.#size += count;
+  }
+
+  #holdsText(number: number, texts: PagedTexts, entry: number): boolean {
+    const { bytes, start, end } = rangeOfText(texts, entry);
+    return this.#holds(number, bytes, start, end);
   }
 
   /** Where the next `byteSize` bytes begin in the last page, which has room for them then. */
@@ -212,7 +212,7 @@ export class ByteIndex {
       this.#pages = [{ bytes: this.#bytes, first: 0 }];
       return all;
     }
-    this.#bytes = new Uint8Array(Math.max(all, byteSize));
+    this.#bytes = new Uint8Array(Math.max(Math.min(all, PAGE_BYTES_MAX), byteSize));
     const page = { bytes: this.#bytes, first: this.#size };
     this.#pages = [...this.#pages.filter((before) => before.first < page.first), page];
     return 0;
@@ -276,27 +276,32 @@ export class ByteIndex {
       own.set(bytes.subarray(start, end), place);
     }
     this.#offsets[entry + 1] = ownEnd;
-    if (4 * this.#size > this.#slots.length) this.#grow();
+    if (4 * this.#size > this.#slots.length) this.#makeRoom(this.#size);
     enter(this.#slots, hash, entry);
     return entry;
   }
 
-  /** Doubles the slots; the entry that makes it needed is not among them yet. */
-  #grow(): void {
+  /** Makes slots for so many entries. */
+  #makeRoom(count: number): void {
     const slots = this.#slots;
-    this.#slots = new Int32Array(Math.max(FIRST_SLOTS_LENGTH, 2 * slots.length));
+    let length = Math.max(FIRST_SLOTS_LENGTH, slots.length);
+    while (length < 4 * count) length *= 2;
+    if (length === slots.length) return;
+    this.#slots = runInt32(length);
     for (let slot = 0; slot < slots.length; slot += 2) {
       if (slots[slot + 1] !== 0) enter(this.#slots, slots[slot]!, slots[slot + 1]! - 1);
     }
   }
 
   #guard(): void {
+    const slots = this.#slots;
     this.#isGuarded = true;
-    this.#slots = new Int32Array(this.#slots.length);
-    for (let entry = 0; entry < this.#size; entry++) {
+    this.#slots = runInt32(slots.length);
+    for (let slot = 0; slot < slots.length; slot += 2) {
+      const entry = slots[slot + 1]! - 1;
+      if (entry < 0) continue;
       const { bytes, start, end } = rangeOfText(this.texts, entry);
-      const hash = this.#hash(bytes, start, end);
-      enter(this.#slots, hash, entry);
+      enter(this.#slots, this.#hash(bytes, start, end), entry);
     }
   }
 }

@@ -1,4 +1,5 @@
 import { assert, must } from '../assert.ts';
+import { runInt32 } from '../column/arrays.ts';
 import { isReadingPassing } from '../column/segment-reader.ts';
 import type { UnsignedArray } from '../column/slice.ts';
 import type { SqlType } from '../column/type.ts';
@@ -127,9 +128,13 @@ class DistinctState implements AggregateState, Spillable {
     const theirs = partial as DistinctPartial; // By contract, what partial() of this class gave.
     this.#isChanging = true;
     const ourTuples = this.#tuples.combine(theirs.tuples);
-    const pairGroups = theirs.groups.map((group) => groups[group]!);
-    const pairTuples = theirs.tupleOfPair.map((tuple) => ourTuples[tuple]!);
-    this.#add(pairGroups, pairTuples, pairGroups.length, groupCount);
+    const { length } = theirs.groups;
+    const [pairGroups, pairTuples] = [runInt32(length), runInt32(length)];
+    for (let pair = 0; pair < length; pair++) {
+      pairGroups[pair] = groups[theirs.groups[pair]!]!;
+      pairTuples[pair] = ourTuples[theirs.tupleOfPair[pair]!]!;
+    }
+    this.#add(pairGroups, pairTuples, length, groupCount);
     this.#isChanging = false;
   }
 

@@ -1,5 +1,5 @@
 import { assert } from '../assert.ts';
-import { carvedInt32, NO_INT32 } from '../column/arrays.ts';
+import { carvedInt32, NO_INT32, runInt32 } from '../column/arrays.ts';
 import type { PackedNumbers } from '../column/number-vectors.ts';
 import type { UnsignedArray } from '../column/slice.ts';
 import type { SqlType } from '../column/type.ts';
@@ -218,13 +218,14 @@ export class GroupTable {
   combine(theirs: GroupKeys, checkpoint?: () => void): Int32Array {
     assert(theirs.columns.length === this.#columns.length, 'both tables have the same keys');
     const { size } = theirs;
-    let groups = carvedInt32(size);
+    const groups = runInt32(size);
+    const mapped = runInt32(size);
     for (let column = 0; column < this.#columns.length; column++) {
       const { ids, values } = theirs.columns[column]!;
       const ourIds = this.#columns[column]!.combine(values);
-      const mapped = ids.map((id) => ourIds[id]!);
-      if (column === 0) groups = new Int32Array(mapped);
-      else this.#pairs[column - 1]!.assign(groups, mapped, size, groups);
+      const into = column === 0 ? groups : mapped;
+      for (let group = 0; group < size; group++) into[group] = ourIds[ids[group]!]!;
+      if (column > 0) this.#pairs[column - 1]!.assign(groups, mapped, size, groups);
       checkpoint?.();
     }
     this.#checkSize();

@@ -1,12 +1,13 @@
 import { assert, must } from '../assert.ts';
 import {
   carvedFloat64,
-  carvedInt32,
   carvedUint8,
   grownFloat64,
   grownInt32,
+  lengthened,
   NO_FLOAT64,
   NO_INT32,
+  runInt32,
 } from '../column/arrays.ts';
 import { ObjectCache } from '../column/caches.ts';
 import {
@@ -78,10 +79,8 @@ export class KeyColumn {
   #nanId = ABSENT;
   readonly #texts = new ByteIndex();
   readonly #uuids = new UuidIndex();
-  /** Ids by the numbers of `#texts` and of `#uuids`. */
+  /** Ids by the numbers of `#texts`, -1 where one has none, and of `#uuids`. */
   #textIds: Int32Array<ArrayBuffer> = NO_INT32;
-  /** How many texts have an id. */
-  #textIdCount = 0;
   #uuidIds: Int32Array<ArrayBuffer> = NO_INT32;
   /** Ids of booleans, bigints and NULL, and of strings that came as such. */
   readonly #otherIds = new Map<SqlValue, number>();
@@ -200,7 +199,7 @@ export class KeyColumn {
 
   /** Our id for each of another column's values. */
   combine({ refs, numbers, texts, uuids, others }: DistinctValues): Int32Array {
-    const ids = carvedInt32(refs.length);
+    const ids = runInt32(refs.length);
     const textPlaces = texts && this.#placesOfOthers(texts, refs);
     let textCount = 0;
     for (let index = 0; index < ids.length; index++) {
@@ -224,8 +223,13 @@ export class KeyColumn {
 
   /** Places among our texts of those of another column that are referred to, in the order of their references. */
   #placesOfOthers(texts: PagedTexts, refs: Int32Array): Int32Array {
-    const places = refs.filter((ref) => formOf(ref) === TEXT_FORM).map(placeOf);
-    return this.#texts.addAll(texts, places);
+    const places = runInt32(refs.length);
+    let count = 0;
+    for (let index = 0; index < refs.length; index++) {
+      const ref = refs[index]!;
+      if (formOf(ref) === TEXT_FORM) places[count++] = placeOf(ref);
+    }
+    return this.#texts.addAll(texts, places.subarray(0, count));
   }
 
   /** All values where they are: good until the next is added. */
@@ -341,9 +345,9 @@ export class KeyColumn {
   ): void {
     // A NULL gets its number between those that come before and after it.
     if (!this.#otherIds.has(null) && codes.subarray(0, count).includes(-1)) return;
-    met = grownInt32(met, count);
+    met = lengthened(met, count);
     const metCount = collectUnmet(codes, count, idOfCode, met);
-    places = grownInt32(places, metCount);
+    places = lengthened(places, metCount);
     let knownCount = this.#uuids.size;
     this.#uuids.addAll(uuids, met, metCount, places);
     this.#uuidIds = grownInt32(this.#uuidIds, this.#uuids.size);
@@ -403,13 +407,15 @@ export class KeyColumn {
     return this.#idOfPlace(this.#texts.add(bytes, start, end));
   }
 
-  /** The id of a text of ours; a new one has the next place of those that have an id. */
+  /** The id of a text of ours. */
   #idOfPlace(place: number): number {
-    if (place < this.#textIdCount) return this.#textIds[place]!;
+    if (place >= this.#textIds.length) {
+      this.#textIds = grownInt32(this.#textIds, place + 1, ABSENT);
+    }
+    const known = this.#textIds[place]!;
+    if (known !== ABSENT) return known;
     const id = this.#add(refTo(TEXT_FORM, place));
-    this.#textIds = grownInt32(this.#textIds, place + 1);
     this.#textIds[place] = id;
-    this.#textIdCount++;
     return id;
   }
 

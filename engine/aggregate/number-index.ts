@@ -1,5 +1,5 @@
 import { assert } from '../assert.ts';
-import { carvedFloat64, carvedInt32, FIRST_BYTES } from '../column/arrays.ts';
+import { carvedFloat64, carvedInt32, FIRST_BYTES, runFloat64, runInt32 } from '../column/arrays.ts';
 import type { SqlType } from '../column/type.ts';
 import type { SqlValue } from '../column/value.ts';
 import { compareNumbers } from '../function/comparison.ts';
@@ -135,8 +135,8 @@ export class NumberIndex {
   #rehash(slotCount: number): void {
     const keys = this.#keys;
     const ids = this.#ids;
-    this.#keys = carvedFloat64(slotCount);
-    this.#ids = carvedInt32(slotCount).fill(ABSENT);
+    this.#keys = runFloat64(slotCount);
+    this.#ids = runInt32(slotCount).fill(ABSENT);
     for (let from = 0; from < ids.length; from++) {
       if (ids[from] === ABSENT) continue;
       this.#put(this.#slot(keys[from]!), keys[from]!, ids[from]!);

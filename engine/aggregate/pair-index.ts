@@ -1,4 +1,4 @@
-import { grownInt32, NO_INT32 } from '../column/arrays.ts';
+import { grownInt32, NO_INT32, runInt32 } from '../column/arrays.ts';
 import { mixBits } from './number-index.ts';
 
 const ABSENT = -1;
@@ -130,7 +130,7 @@ export class PairIndex {
 
   /** Doubles the slots and enters all pairs again. */
   #grow(): void {
-    this.#slots = new Int32Array(this.#slots.length * 2).fill(ABSENT);
+    this.#slots = runInt32(this.#slots.length * 2).fill(ABSENT);
     for (let id = 0; id < this.#size; id++) {
       this.#slots[this.#slot(this.#lefts[id]!, this.#rights[id]!)] = id;
     }
@@ -150,7 +150,7 @@ export class PairSet {
   #size = 0;
   #groupStride = 1;
   /** `undefined` once it would be too large. */
-  #bitmap: Uint32Array | undefined = new Uint32Array(64);
+  #bitmap: Int32Array | undefined = new Int32Array(64);
   #index: PairIndex | undefined;
   #pairIds: Int32Array<ArrayBuffer> = NO_INT32;
 
@@ -204,12 +204,12 @@ export class PairSet {
       this.#groups = NO_INT32;
       this.#values = NO_INT32;
     }
-    if (this.#pairIds.length < count) this.#pairIds = new Int32Array(count);
+    this.#pairIds = grownInt32(this.#pairIds, count);
     this.#index.assign(groups, values, count, this.#pairIds);
   }
 
   /** The bitmap, large enough for the bounds; `undefined` when that is too large. */
-  #fitBitmap(groupCount: number, valueCount: number): Uint32Array | undefined {
+  #fitBitmap(groupCount: number, valueCount: number): Int32Array | undefined {
     if (this.#bitmap === undefined) return undefined;
     let stride = this.#groupStride;
     while (stride < groupCount) stride *= 2;
@@ -221,7 +221,7 @@ export class PairSet {
     const isWider = stride > this.#groupStride;
     if (!isWider && bits <= this.#bitmap.length * 32) return this.#bitmap;
     const words = Math.max(Math.ceil(bits / 32), 2 * this.#bitmap.length);
-    const bitmap = new Uint32Array(words);
+    const bitmap = runInt32(words);
     if (isWider) {
       for (let pair = 0; pair < this.#size; pair++) {
         const bit = this.#values[pair]! * stride + this.#groups[pair]!;

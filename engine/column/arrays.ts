@@ -189,11 +189,87 @@ function grown<A extends Growable>(
   fill: number,
 ): A {
   if (array.length >= length) return array;
-  const longer = carve(grownLength(array, length));
+  const longer = ofRun(grownLength(array, length), carve);
   longer.set(array);
   if (fill !== 0) longer.fill(fill, array.length);
   return longer;
 }
+
+/** Zeros for the run at hand alone: a hash table, say. */
+export function runInt32(length: number): Int32Array<ArrayBuffer> {
+  return ofRun(length, carvedInt32);
+}
+
+export function runFloat64(length: number): Float64Array<ArrayBuffer> {
+  return ofRun(length, carvedFloat64);
+}
+
+function ofRun<A extends Growable>(length: number, carve: (length: number) => A): A {
+  const none = carve(0);
+  const byteSize = length * none.BYTES_PER_ELEMENT;
+  if (!runMemory.isInUse || byteSize < REUSED_BYTES_MIN) return carve(length);
+  const make = none.constructor as new (buffer: ArrayBuffer, start: number, length: number) => A;
+  return new make(runMemory.take(byteSize), 0, length);
+}
+
+/** Bytes of an array from which its memory is used again. */
+const REUSED_BYTES_MIN = 65_536;
+
+/**
+ * Memory of the large arrays of a run, which the runs after it use again: a system may take longer to give new memory to a
+ * process than a run takes to fill it, and V8 gives memory back when it collects it. Only where runs do not overlap, and
+ * say when they begin and end.
+ */
+class RunMemory {
+  isInUse = false;
+  #taken: ArrayBuffer[] = [];
+  readonly #free = new Map<number, ArrayBuffer[]>();
+
+  /** Zeros: as many as asked for, and others behind them. */
+  take(byteSize: number): ArrayBuffer {
+    const size = 2 ** Math.ceil(Math.log2(byteSize));
+    const known = this.#free.get(size)?.pop();
+    if (known !== undefined) new Uint8Array(known, 0, byteSize).fill(0);
+    const buffer = known ?? new ArrayBuffer(size);
+    this.#taken.push(buffer);
+    return buffer;
+  }
+
+  /** From here on nobody reads the arrays of the runs before. */
+  begin(): void {
+    this.isInUse = true;
+    for (const buffer of this.#taken) {
+      const { byteLength } = buffer;
+      // What was moved to another thread is that one's.
+      if (byteLength === 0) continue;
+      const alike = this.#free.get(byteLength) ?? [];
+      alike.push(buffer);
+      this.#free.set(byteLength, alike);
+    }
+    this.#taken = [];
+  }
+
+  /** Nothing of the run at hand, nor of those before, is used again: what nobody reads is garbage. */
+  forget(): void {
+    this.#taken = [];
+    this.#free.clear();
+  }
+
+  /** Keeps so many bytes at most, those that were taken last: the largest of each array that grew. */
+  end(bytesMax: number): void {
+    const all = [...this.#taken.reverse(), ...[...this.#free.values()].flat()];
+    this.#free.clear();
+    let byteSize = 0;
+    this.#taken = all.filter((buffer) => {
+      const isKept = byteSize + buffer.byteLength <= bytesMax;
+      if (isKept) byteSize += buffer.byteLength;
+      return isKept;
+    });
+  }
+}
+
+/** Of this thread. */
+export const runMemory = new RunMemory();
 
 /** Bytes of the first array: most states of a small query need no more. */
 export const FIRST_BYTES = HEAP_BYTES_MAX;

@@ -91,9 +91,13 @@ export function decodeBrotli(packed: Uint8Array, size: number, room: Uint8Array)
   return plainOf(brotliDecompressSync(packed, { chunkSize, maxOutputLength: size }));
 }
 
-/** Decompresses the first `size` bytes (RFC 1951). Throws an Error of Node when the bytes are damaged. */
-export function decodeDeflate(packed: Uint8Array, size: number): Uint8Array {
-  const bytes = new Uint8Array(size);
+/** Decompresses the first `size` bytes (RFC 1951), into the beginning of `room` as a rule. Throws an Error of Node when the bytes are damaged. */
+export function decodeDeflate(
+  packed: Uint8Array,
+  size: number,
+  room = new Uint8Array(size),
+): Uint8Array {
+  const bytes = room.subarray(0, size);
   if (deflate.decode(packed, bytes) === size) return bytes;
   const chunkSize = Math.max(size + 1, CHUNK_SIZE_MIN);
   return plainOf(inflateRawSync(packed, { chunkSize })).subarray(0, size);

@@ -1,6 +1,5 @@
 import { assert, must } from '../assert.ts';
-import { carvedInt32, threadArrays } from './arrays.ts';
-import { keepRecent } from './caches.ts';
+import { carvedInt32, NO_UINT8, threadArrays } from './arrays.ts';
 import { ExcerptStrings } from './excerpt-strings.ts';
 import { JsonBuffer, type JsonWriter } from './json-buffer.ts';
 import { decodeDeflate } from './kept-decoder.ts';
@@ -253,7 +252,10 @@ class SuffixStrings extends StringColumn {
 }
 
 /** Decompressed blocks kept: the newest rows of a run lie in two or three. */
-const CACHED_BLOCKS_MAX = 8;
+const KEPT_BLOCKS_MAX = 8;
+
+/** A block of strings, decompressed into memory that the next one in its place takes. */
+type KeptBlock = StringBlock & { readonly index: number; readonly room: Uint8Array<ArrayBuffer> };
 
 /** An entry is all there is to keep of a code. */
 const ENTRY = 0;
@@ -264,7 +266,8 @@ class DeflatedStrings extends StringColumn {
   readonly #blockOffsets: Uint32Array;
   readonly #sizes: UnsignedArray;
   readonly #blockEntries: number;
-  readonly #block = keepRecent(CACHED_BLOCKS_MAX, (index: number) => this.#unpack(index));
+  /** Each in the place of its index, less a multiple of KEPT_BLOCKS_MAX. */
+  readonly #kept: (KeptBlock | undefined)[] = [];
   /** By code: the block of one that is asked for again may have gone. */
   readonly #texts = new RowTexts();
 
@@ -302,14 +305,27 @@ class DeflatedStrings extends StringColumn {
     threadArrays.giveBack(line);
   }
 
-  #unpack(index: number): StringBlock {
+  #block(index: number): StringBlock {
+    const place = index % KEPT_BLOCKS_MAX;
+    const known = this.#kept[place];
+    if (known?.index === index) return known;
+    // Where the bytes are damaged, nothing is kept.
+    this.#kept[place] = undefined;
+    const block = this.#unpack(index, known?.room ?? NO_UINT8);
+    this.#kept[place] = block;
+    return block;
+  }
+
+  #unpack(index: number, kept: Uint8Array<ArrayBuffer>): KeptBlock {
     const offset = this.#blockOffsets[index]!;
     const first = index * this.#blockEntries;
     const count = Math.min(this.#blockEntries, this.size - first);
     const offsets = new Uint32Array(count + 1);
     for (let i = 0; i < count; i++) offsets[i + 1] = offsets[i]! + this.#sizes[first + i]!;
+    const size = offsets[count]!;
     const packed = this.#bytes.subarray(offset, this.#blockOffsets[index + 1]!);
-    return { bytes: decodeDeflate(packed, offsets[count]!), offsets };
+    const room = kept.length < size ? new Uint8Array(size) : kept;
+    return { index, bytes: decodeDeflate(packed, size, room), offsets, room };
   }
 }
 

@@ -78,14 +78,18 @@ export function isOfAllRows(covered: RunCoverage | undefined): boolean {
   return covered === undefined || covered.coverage.partials.length === 0;
 }
 
-/** Pieces dealt out by size; one share of little. */
+/** Pieces dealt out by what of their size is inside their windows; one share of little. */
 export function sharesOfPieces(
   pieces: readonly Piece[],
   workerCount: number,
 ): readonly (readonly Piece[])[] {
-  const size = ({ handle }: Piece): number => sizeOf(handle);
-  const total = pieces.reduce((sum, piece) => sum + size(piece), 0);
-  return sharesOf(pieces, total < FRAGMENT_BYTES_MIN ? 1 : workerCount, size);
+  const total = pieces.reduce((sum, { handle }) => sum + sizeOf(handle), 0);
+  const shareCount = total < FRAGMENT_BYTES_MIN ? 1 : workerCount;
+  return sharesOf(
+    pieces,
+    shareCount,
+    ({ handle, window }) => sizeOf(handle) * partWithin(handle, window),
+  );
 }
 
 /** Returns all partial states of some pieces, and passes those worth remembering to the memo. */

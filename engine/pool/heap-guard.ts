@@ -1,6 +1,7 @@
 import { getHeapSpaceStatistics, getHeapStatistics } from 'node:v8';
 import { resourceLimits, threadId } from 'node:worker_threads';
 import { must } from '../assert.ts';
+import { runMemory } from '../column/arrays.ts';
 import { beginCollecting, collectGarbage, collectNewGarbage } from '../column/garbage.ts';
 import { QUERIES_BYTES_MAX } from '../limits.ts';
 import { RunStoppedError } from '../query-error.ts';
@@ -53,6 +54,8 @@ export class HeapGuard {
   #startBytes: number;
   /** Held when garbage was last collected. */
   #leftBytes = 0;
+  /** Of the answer of the task that has ended: they are moved to the thread that gets it. */
+  #leavingBytes = 0;
   #relieve = neverRelieved;
 
   /** `keptBytesMax`: what this thread may keep of tasks that have ended. */
@@ -96,9 +99,11 @@ export class HeapGuard {
     return this.#note().ownBytes;
   }
 
-  beginTask(): void {
-    this.#startBytes = measure().bytes;
+  /** `arrivedBytes`: those of arrays that the task has brought from other threads. */
+  beginTask(arrivedBytes: number): void {
+    this.#startBytes = measure().bytes - arrivedBytes;
     this.#leftBytes = 0;
+    this.#leavingBytes = 0;
   }
 
   /**
@@ -115,9 +120,11 @@ export class HeapGuard {
 
   /**
    * To be called at the end of a task. Has garbage collected, that of new objects first, when this thread keeps more than
-   * it may; if it still does, calls `forget`, which releases what the thread keeps for later tasks.
+   * it may; if it still does, calls `forget`, which releases what the thread keeps for later tasks. `leavingBytes`: those of
+   * the answer that are moved to another thread, and not kept.
    */
-  collectKept(forget: () => void): void {
+  collectKept(leavingBytes: number, forget: () => void): void {
+    this.#leavingBytes = leavingBytes;
     const before = this.#noteKept();
     if (before.bytes <= this.#keptLookBytes || !before.hasGrown) return;
     collectNewGarbage();
@@ -134,7 +141,7 @@ export class HeapGuard {
   endTask(): void {
     if (this.#slot === undefined) return;
     this.#memory.note(this.#slot, 0);
-    this.#memory.noteKept(this.#slot, measure().bytes);
+    this.#memory.noteKept(this.#slot, measure().bytes - this.#leavingBytes);
   }
 
   /** Whether this thread keeps more of tasks that have ended than it may. */
@@ -161,7 +168,7 @@ export class HeapGuard {
   }
 
   #keptBytes(): number {
-    return measureKept() - this.#firstBytes;
+    return measureKept() - this.#firstBytes - this.#leavingBytes;
   }
 
   /** All hold much, and this thread most, or it has grown since its garbage was collected. */
@@ -173,6 +180,7 @@ export class HeapGuard {
 
   /** Collects garbage; why the query is to be refused, if what is left is too much. */
   #findRefusal(): HeldTooMuchError | undefined {
+    runMemory.forget();
     const left = this.#collect();
     if (left.heapBytes > USED_PART * this.#heapBytesMax) {
       return tooMuch(USED_PART * this.#heapBytesMax, left.heapBytes, 0);

@@ -23,7 +23,7 @@ import type { SharedMemoryUse } from './heap-guard.ts';
 const SEAL_TIME_MS_MAX = 600_000;
 
 /** Bounds of a pool; those of `limits.ts` where left out. */
-export type PoolLimits = ThreadBounds & {
+export type PoolLimits = Omit<ThreadBounds, 'partialBytesMax'> & {
   readonly heapBytesMax: number;
   readonly newObjectsBytesMax: number;
   /** Bytes that all queries hold together; those of the background threads may be as many again. */
@@ -52,9 +52,22 @@ export type ThreadBounds = {
   readonly keptBytesMax: number;
   /** Of arrays beyond which a thread keeps fewer segments open. */
   readonly readersBytesMax: number;
+  /** Of the partial state of a part of a query. */
+  readonly partialBytesMax: number;
   /** Of the file of one task whose states do not fit into memory. */
   readonly spilledBytesMax: number;
 };
+
+/**
+ * Part of what queries may hold that all partial states of a query may take. The task that combines them holds them, and a
+ * hash table beside.
+ */
+const PARTIALS_PART = 3 / 8;
+
+/** Bytes of the partial state of each part of a query. */
+export function partialBytesWithin(queriesBytesMax: number, workerCount: number): number {
+  return (PARTIALS_PART * queriesBytesMax) / workerCount;
+}
 
 export const THREAD_BOUNDS: ThreadBounds = {
   answerBytesMax: ANSWER_BYTES_MAX,
@@ -62,6 +75,7 @@ export const THREAD_BOUNDS: ThreadBounds = {
   passingBytesMax: PASSING_BYTES_MAX,
   keptBytesMax: KEPT_BYTES_MAX,
   readersBytesMax: READERS_BYTES_MAX,
+  partialBytesMax: partialBytesWithin(QUERIES_BYTES_MAX, 1),
   spilledBytesMax: SPILLED_BYTES_MAX,
 };
 

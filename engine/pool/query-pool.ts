@@ -31,7 +31,12 @@ import {
   takePieces,
   withRemembered,
 } from './fragment-shares.ts';
-import { POOL_LIMITS, type PoolLimits, type ThreadBounds } from './pool-limits.ts';
+import {
+  POOL_LIMITS,
+  type PoolLimits,
+  partialBytesWithin,
+  type ThreadBounds,
+} from './pool-limits.ts';
 import { PoolCounters, type PoolStats, type RunProgress, statsOfAll } from './pool-stats.ts';
 import { QueryTasks, SegmentTasks } from './query-tasks.ts';
 import { RunCosts } from './run-costs.ts';
@@ -147,7 +152,7 @@ export class QueryPool {
       heapBytesMax: this.#limits.heapBytesMax,
       newObjectsBytesMax: this.#limits.newObjectsBytesMax,
       heldBytesMax: this.#limits.queriesBytesMax,
-      bounds: threadBoundsOf(this.#limits),
+      bounds: threadBoundsOf(this.#limits, this.#workerCount),
       idleMsMax: this.#limits.threadIdleMsMax,
     };
     const { turnMsMin, parkedMax, backgroundMax, sealMsMax } = this.#limits;
@@ -467,7 +472,7 @@ export class QueryPool {
   /** Combines partial states and does the rest: here where that is little, else on a thread. */
   async #finish(
     query: QueryRun,
-    partials: readonly SentPartial[],
+    partials: SentPartial[],
     { part, tasks, line = 'ahead' }: RunTasks & { readonly line?: 'turn' | 'ahead' },
   ): Promise<RunAnswer> {
     const here = this.#finishHere?.(query, partials);
@@ -556,10 +561,11 @@ function withWaited(
   return { json, rowCount, isTruncated, stats, waited, release };
 }
 
-function threadBoundsOf(limits: PoolLimits): ThreadBounds {
+function threadBoundsOf(limits: PoolLimits, workerCount: number): ThreadBounds {
   const { answerBytesMax, answerBlockBytesMax, passingBytesMax, keptBytesMax } = limits;
   const { readersBytesMax, spilledBytesMax } = limits;
-  const ofAnswers = { answerBytesMax, answerBlockBytesMax };
+  const partialBytesMax = partialBytesWithin(limits.queriesBytesMax, workerCount);
+  const ofAnswers = { answerBytesMax, answerBlockBytesMax, partialBytesMax };
   return { ...ofAnswers, passingBytesMax, keptBytesMax, readersBytesMax, spilledBytesMax };
 }
 

@@ -64,7 +64,7 @@ type PiecesTask = QueryPart &
 type FinishTask = QueryPart &
   Signalled & {
     readonly kind: 'finish';
-    readonly partials: readonly SentPartial[];
+    readonly partials: SentPartial[];
   };
 
 /** Counts the fields of the events of some segments. */

@@ -3,6 +3,7 @@ import { workerData } from 'node:worker_threads';
 import { move, transferableSymbol, valueSymbol } from 'piscina';
 import { SpillSpace } from '../aggregate/spilled-pairs.ts';
 import { unreachable } from '../assert.ts';
+import { runMemory } from '../column/arrays.ts';
 import { beginCacheGeneration, SizedCache } from '../column/caches.ts';
 import { divideRows } from '../column/divide-rows.ts';
 import { countFields } from '../column/field-counts.ts';
@@ -84,16 +85,15 @@ import {
 /** Steps between two checkpoints of functions: some milliseconds, and far more than a checkpoint takes. */
 const CHECKPOINT_STEPS = 250_000;
 
-/** Part of QUERIES_BYTES_MAX that the partial state of one fragment may take: on its way to the thread that combines it, it is there up to four times. */
-const PARTIAL_BYTES_PART = 1 / 16;
+/** Bytes that the task of a part may hold for each of its partial state: it has hash tables, too, and garbage. */
+const HELD_PER_PARTIAL_BYTE = 2;
 
-/** Groups, or distinct values of groups, from which a part of a query may have too many: some milliseconds of work. */
-const MANY_ENTRIES_MIN = 16_384;
-
-/** Groups for each row, from which a part has too many. */
+/** Groups, or distinct values of groups, for each row, from which a part that holds much is to be left to one task that runs the whole. */
 const MANY_ENTRIES_PER_ROW = 1 / 2;
 
-/** Thrown where a part of a query is to be left to one task that runs the whole. */
+/** Part of what a thread may keep that it keeps of the arrays of its last run. */
+const RUN_MEMORY_PART = 1 / 2;
+
 class ManyGroupsError extends Error {}
 
 /** Absent where the tasks run on the thread that makes them. */
@@ -125,13 +125,20 @@ const answerBlocks = new AnswerBlocks(bounds.answerBlockBytesMax);
 export async function runTask(task: Task): Promise<TaskAnswer> {
   const isUrgent = !isOfSegments(task);
   await (isUrgent ? beginReading() : beginUnhurried());
-  guard.beginTask();
+  guard.beginTask(task.kind === 'finish' ? countBytes(packedBuffersOf(task.partials)) : 0);
+  runMemory.begin();
   const answered = await answerOrFailure(task);
   if (isReadingPassing()) preparedPlans.forget();
   endReading();
-  if (isUrgent) guard.collectKept(forgetAll);
+  runMemory.end(bounds.keptBytesMax * RUN_MEMORY_PART);
+  const buffers = movableBuffersOf(answered);
+  if (isUrgent) guard.collectKept(countBytes(buffers), forgetAll);
   guard.endTask();
-  return answered;
+  return moved(answered, buffers);
+}
+
+function countBytes(buffers: readonly ArrayBufferLike[]): number {
+  return buffers.reduce((sum, { byteLength }) => sum + byteLength, 0);
 }
 
 /** Before work that nobody waits for: the garbage of the work before is collected beside, so that code stays compiled. */
@@ -154,7 +161,7 @@ function isOfSegments({ kind }: Task): boolean {
 
 async function answerOrFailure(task: Task): Promise<TaskAnswer> {
   try {
-    return moved(await answer(task));
+    return await answer(task);
   } catch (error) {
     if (error instanceof SegmentReadError) {
       const { path, segmentId, reason } = error;
@@ -184,6 +191,7 @@ function forgetAll(): void {
   templates.clear();
   preparedPlans.forget();
   shapeCache.clear();
+  runMemory.forget();
   forgetReaders();
 }
 
@@ -194,7 +202,7 @@ function isPart({ kind }: Task): boolean {
 
 /** What a task over a part of a query gives, if its states can be handed over. */
 function handedOver<T extends TaskAnswer>(states: unknown, answer: () => T): T | OversizedAnswer {
-  const bytesMax = guard.bytesMax * PARTIAL_BYTES_PART;
+  const bytesMax = bounds.partialBytesMax;
   // To add the parts up takes a while, and they are no more than all.
   const isSmall = guard.heldBytes <= bytesMax || partialSize(states, bytesMax) <= bytesMax;
   return isSmall ? answer() : { kind: 'oversized' };
@@ -248,7 +256,9 @@ function answer(task: Task): TaskAnswer | Promise<TaskAnswer> {
     case 'finish': {
       const run = startRun(task);
       const rows = newRowWriter(run);
-      spilling(run, () => finishQuery(run.plan, run.context, task.partials.map(unpacked), rows));
+      // The task is there until its end: what it brings may be released before.
+      const partials = task.partials.splice(0).map(unpacked);
+      spilling(run, () => finishQuery(run.plan, run.context, partials, rows));
       return rowsAnswer(rows, run);
     }
     default:
@@ -351,8 +361,7 @@ function segmentAnswer(
 }
 
 /** What need not be copied to the main thread goes there as it is. */
-function moved(answer: TaskAnswer): TaskAnswer {
-  const buffers = movableBuffersOf(answer);
+function moved(answer: TaskAnswer, buffers: readonly ArrayBufferLike[]): TaskAnswer {
   if (buffers.length === 0) return answer;
   const parcel = { [transferableSymbol]: buffers, [valueSymbol]: answer };
   // The pool takes it off again; its type does not say so.
@@ -453,9 +462,10 @@ function startRun(task: Exclude<QueryPartTask, { kind: 'fields' }>): Run {
   };
 }
 
-/** Ends a part of a query soon where to combine the parts would take as long as to run the whole. */
+/** Ends a part of a query whose state would be too large to be handed over, before it has grown so large. */
 function stopManyGroups(entryCount: number, rowCount: number): void {
-  if (entryCount < MANY_ENTRIES_MIN || entryCount < MANY_ENTRIES_PER_ROW * rowCount) return;
+  if (entryCount < MANY_ENTRIES_PER_ROW * rowCount) return;
+  if (guard.heldBytes <= HELD_PER_PARTIAL_BYTE * bounds.partialBytesMax) return;
   throw new ManyGroupsError(`${entryCount} groups or values of ${rowCount} rows`);
 }
 
