@@ -5,9 +5,9 @@ import type { SkeletonCounts } from './field-tree.ts';
 import { threadFiles } from './file-blocks.ts';
 import {
   arrayBytes,
-  collectGarbage,
   collectGarbageBeside,
   collectNewGarbage,
+  collectSoon,
   letCollect,
 } from './garbage.ts';
 import {
@@ -454,9 +454,8 @@ function collectWhatWasLetGo(): void {
   collectAll();
 }
 
-/** Amid a task, which goes on only with the memory. */
 function collectAll(): void {
-  collectGarbage();
+  collectSoon();
   thread.leftSize = 0;
   thread.garbageSize = 0;
 }
