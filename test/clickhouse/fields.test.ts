@@ -41,6 +41,7 @@ const QUERIES: readonly string[] = [
   't.identifier AS a, t.Identifier AS b, t.project, t.event_message | ORDER BY t.id',
   'm.odd, n.odd AS other, n.size | , UNNEST(t.metadata) AS n ORDER BY t.id',
   'COUNT(*) AS n | , UNNEST(t.metadata) AS n WHERE m.region = n.region AND n.size > 1',
+  'COUNT(CAST(e.size AS INT64)) AS n | , UNNEST(m.missing) AS e',
   'm.region, r.status_code, s.status_code AS other | , UNNEST(m.response) AS r, UNNEST(m.response) AS s WHERE r.status_code > 200 ORDER BY t.id',
 ];
 

@@ -193,7 +193,8 @@ function castDynamic(value: string, context: CastContext): string | undefined {
     if (to.kind === 'STRING') {
       return `if(${isNested}, ${text}, ${readDynamic(text, to, { parts })})`;
     }
-    const none = checked(`materialize(${nullOf(to)})`, '1', context);
+    // Of a constant condition ClickHouse raises the failure before a list is joined, where there may be no element.
+    const none = checked(`materialize(${nullOf(to)})`, `isNotNull(${text})`, context);
     const ofKind = (sql: string, from: SqlType) =>
       typesEqual(from, to) ? sql : (castValue(sql, from, context) ?? none);
     const string = `JSONExtractString(assumeNotNull(${text}))`;
