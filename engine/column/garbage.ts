@@ -1,5 +1,5 @@
 import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
-import { getHeapStatistics, setFlagsFromString } from 'node:v8';
+import { GCProfiler, getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { isMainThread, MessageChannel } from 'node:worker_threads';
 
@@ -25,6 +25,12 @@ const COLLECTING_MAIN_MS_MAX = 2_000;
 /** Milliseconds between two looks whether V8 has ended. */
 const LOOK_MS = 1;
 
+/** Milliseconds that the threads of V8 have to mark what is in use before it is asked again to end; some three times suffice. */
+const MARKING_MS = 4;
+
+/** Where V8 has not ended by then, its threads get no processor. */
+const MARKINGS_MAX = 25;
+
 /** What is known of V8's collections on this thread. State of the module: V8 has one heap for each thread, and says nothing of it. */
 class Collections {
   /** Made when it is first needed. */
@@ -35,6 +41,8 @@ class Collections {
   readonly ended = new FinalizationRegistry(() => {
     this.isUnderWay = false;
   });
+  /** Nobody wakes who waits for it. */
+  readonly never = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   /** Frees what is transferred to it at once. */
   readonly nowhere = new MessageChannel().port1;
   /** The last collection beside other work that was asked for. */
@@ -48,9 +56,9 @@ class Collections {
 const collections = new Collections();
 
 /**
- * Collects all garbage of this thread now; takes some 10 ms. V8 also forgets the shapes of classes without an
- * instance at this moment, and throws away all code that was compiled for them, which takes ten times as long
- * to be made again: for whoever cannot go on without the memory.
+ * Collects all garbage of this thread now, and knows of none that is left; takes some 10 ms. V8 also forgets the shapes of
+ * classes without an instance at this moment, and throws away all code that was compiled for them, which takes ten times as
+ * long to be made again: for whoever must know what is in use.
  */
 export function collectGarbage(): void {
   collector()();
@@ -84,13 +92,35 @@ export function beginCollecting(): void {
   collections.isUnderWay = true;
   // Registered before the array begins the marking, which would find a newer object in use.
   collections.ended.register({}, undefined);
+  askToCollect();
+}
+
+/** Makes V8 begin to collect, or goes on with what it has begun. */
+function askToCollect(): void {
   // V8 frees an array some time after the collection, and counts it until then.
   collections.nowhere.postMessage(undefined, [new ArrayBuffer(UNUSED_BYTES)]);
 }
 
+/**
+ * Collects the garbage that this thread has, but not what became garbage after V8 had begun to collect; takes some
+ * 20 ms, in which the threads of V8 do the work. What is compiled stays.
+ */
+export function collectKeepingCode(): void {
+  const profiler = new GCProfiler();
+  profiler.start();
+  for (let marking = 0; marking < MARKINGS_MAX; marking++) {
+    askToCollect();
+    Atomics.wait(collections.never, 0, 0, MARKING_MS);
+    const { statistics } = profiler.stop();
+    if (statistics.some(({ gcType }) => gcType === 'MarkSweepCompact')) return;
+    profiler.start();
+  }
+  collectGarbage();
+}
+
 /** Collects all garbage of this thread beside its other work; at once where what was begun before has not ended. */
 export function collectSoon(): void {
-  if (collections.isUnderWay) collectGarbage();
+  if (collections.isUnderWay) collectKeepingCode();
   else beginCollecting();
 }
 

@@ -2,7 +2,12 @@ import { getHeapSpaceStatistics, getHeapStatistics } from 'node:v8';
 import { resourceLimits, threadId } from 'node:worker_threads';
 import { must } from '../assert.ts';
 import { runMemory } from '../column/arrays.ts';
-import { beginCollecting, collectGarbage, collectNewGarbage } from '../column/garbage.ts';
+import {
+  beginCollecting,
+  collectGarbage,
+  collectKeepingCode,
+  collectNewGarbage,
+} from '../column/garbage.ts';
 import { QUERIES_BYTES_MAX } from '../limits.ts';
 import { RunStoppedError } from '../query-error.ts';
 
@@ -150,10 +155,10 @@ export class HeapGuard {
   }
 
   #collectNow(forget: () => void): void {
-    this.#collect();
+    this.#collect(collectKeepingCode);
     if (!this.keepsTooMuch) return;
     forget();
-    this.#collect();
+    this.#collect(collectKeepingCode);
     // What `forget` cannot release must not make each later task collect again.
     const keptBytesMax = this.#keptBytesMax;
     this.#keptLookBytes = Math.max(keptBytesMax, this.#keptBytes() + keptBytesMax / 2);
@@ -181,7 +186,7 @@ export class HeapGuard {
   /** Collects garbage; why the query is to be refused, if what is left is too much. */
   #findRefusal(): HeldTooMuchError | undefined {
     runMemory.forget();
-    const left = this.#collect();
+    const left = this.#collect(collectGarbage);
     if (left.heapBytes > USED_PART * this.#heapBytesMax) {
       return tooMuch(USED_PART * this.#heapBytesMax, left.heapBytes, 0);
     }
@@ -190,10 +195,10 @@ export class HeapGuard {
     return tooMuch(USED_PART * bytesMax, left.ownBytes, heldBytes - left.ownBytes);
   }
 
-  #collect(): Measured & { readonly ownBytes: number } {
-    collectGarbage();
+  #collect(collect: () => void): Measured & { readonly ownBytes: number } {
+    collect();
     // Arrays that one collection finds are given back by the next.
-    collectGarbage();
+    collect();
     const left = this.#note();
     this.#leftBytes = left.ownBytes;
     return left;

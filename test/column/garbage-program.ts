@@ -1,6 +1,6 @@
 /**
- * Does the same work again and again, with garbage collected in between: `now`, `beside`, or `begun` in one round and ended
- * in the next. Run with `--trace-deopt`, V8 tells which code it throws away. Prints how many pieces of shared memory were freed.
+ * Does the same work again and again, with garbage collected in between: `now`, `keeping` code, `beside`, or `begun` in one
+ * round and ended in the next. Run with `--trace-deopt`, V8 tells which code it throws away. Prints how many pieces of shared memory were freed.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import {
@@ -8,6 +8,7 @@ import {
   beginCollecting,
   collectGarbage,
   collectGarbageBeside,
+  collectKeepingCode,
   letCollect,
 } from '../../engine/column/garbage.ts';
 
@@ -65,6 +66,9 @@ for (let round = 0; round < ROUNDS; round++) {
     await letCollect();
   } else if (how === 'beside') {
     await collectGarbageBeside();
+    checkArrayBytes();
+  } else if (how === 'keeping') {
+    collectKeepingCode();
     checkArrayBytes();
   } else collectGarbage();
   await wait(0);
