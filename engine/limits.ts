@@ -109,8 +109,8 @@ export const FRAGMENT_BYTES_MIN = 8 * 1024 * 1024;
 export const FRAGMENTED_MS_MIN = 3;
 
 /**
- * Bytes of partial states for each row above which a grouping is not split, as there are nearly as many groups as rows: states are
- * copied four times on their way to the task that combines them, which puts in each group once more.
+ * Bytes of partial states for each row above which a grouping is not split again, as there are nearly as many groups as rows: the
+ * task that combines the states puts in each group once more.
  */
 export const FRAGMENT_STATE_BYTES_PER_ROW_MAX = 8;
 

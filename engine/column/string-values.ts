@@ -266,7 +266,7 @@ class DeflatedStrings extends StringColumn {
   readonly #blockOffsets: Uint32Array;
   readonly #sizes: UnsignedArray;
   readonly #blockEntries: number;
-  /** Each in the place of its index, less a multiple of KEPT_BLOCKS_MAX. */
+  /** The block with index i is at i % KEPT_BLOCKS_MAX. */
   readonly #kept: (KeptBlock | undefined)[] = [];
   /** By code: the block of one that is asked for again may have gone. */
   readonly #texts = new RowTexts();

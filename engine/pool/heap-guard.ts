@@ -30,7 +30,7 @@ const GROWN_PART = 1 / 16;
 
 /**
  * Part of what a thread may keep by which it may keep more until V8 has collected garbage beside its next work. To collect
- * at once throws compiled code away; what a query has left was counted as held by it.
+ * at once holds the thread up; what a query has left was counted as held by it.
  */
 const UNCOLLECTED_PART = 1 / 2;
 

@@ -5,10 +5,10 @@ import type { JsonStep } from './json-value.ts';
 /** Lists and records within each other that are followed; of what has more only the text can tell. */
 const DEPTH_MAX = 64;
 
-/** In the place of the number of steps that lead to a value: it is not on the path. */
+/** Given instead of a number of steps: the value is not on the path. */
 const ASIDE = -1;
 
-/** In the place of a byte: the text ends. */
+/** Given instead of a byte: the text has ended. */
 const END = -1;
 
 /**

@@ -11,10 +11,10 @@ export function passedOn(name: string): Item {
 type Parts = {
   /** `undefined`: all columns that there are. */
   readonly items: readonly Item[] | undefined;
-  /** What stands behind FROM. */
+  /** The text after FROM: a table, or a SELECT in parentheses with its joins. */
   readonly from: string;
   readonly where?: readonly string[];
-  /** The order of the rows, by what stands behind FROM, and which of them are taken. */
+  /** The order of the rows, by columns of `from`, and how many of them are taken. */
   readonly first?: { readonly order: readonly OrderKey[]; readonly count: string };
   /** The rows are groups: there are few, and what is computed of them costs nothing. */
   readonly areGroups?: boolean | undefined;
@@ -118,8 +118,8 @@ export class SelectSql {
   }
 
   /**
-   * Expressions over this SELECT as such over what stands behind its FROM; `undefined` where something would be computed
-   * twice, or where an error might be raised for other rows. Only expressions of a kind are put into others.
+   * Rewrites expressions over the columns of this SELECT, so that they read the columns of `from`. `undefined` if something
+   * would then be computed twice, or an error be raised for other rows. `kind`: which values of columns may be put into them.
    */
   #inserted(expressions: readonly string[], kind: RegExp): readonly string[] | undefined {
     const { items } = this.#parts;
