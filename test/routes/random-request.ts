@@ -110,7 +110,9 @@ function addParameter(random: Random, request: RandomRequest, parameter: Paramet
     request.query.push([name, textFor(random, name, schema)]);
   }
   if (name === 'If-Match') request.headers.push([name, '*']);
-  if (parameter.in === 'header' && name === 'If-None-Match') {
+  // What is to be changed is there already.
+  const isChange = request.headers.some(([header]) => header === 'If-Match');
+  if (parameter.in === 'header' && name === 'If-None-Match' && !isChange) {
     request.headers.push([name, random.pick(['"a"', '*', 'W/"b", "c"'])]);
   }
 }
