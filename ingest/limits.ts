@@ -240,7 +240,7 @@ export const GARBAGE_BYTES_MAX = 256 * 1024 * 1024;
 export const GARBAGE_BYTES_QUIET = 32 * 1024 * 1024;
 
 /** Largest share of the memory of sealed segments that garbage may take. */
-export const GARBAGE_SHARE_MAX = 1 / 16;
+export const GARBAGE_SHARE_MAX = 1 / 8;
 
 /**
  * Default share of the memory for events that no file holds yet. Above it, posts are refused: these rows cannot leave
@@ -256,6 +256,16 @@ export const OPEN_SHARE_MAX = 1 / 4;
 
 /** Share of the backlog that the segments of a merge may take. */
 export const MERGE_SHARE_MAX = 1 / 2;
+
+/**
+ * Share of the backlog that one step of a merge takes where its rows can be divided by project. Sealing waits for a step
+ * where it has no other thread, and blocks that queries need leave memory for it. Three steps in place of one take a
+ * tenth more time, six a quarter.
+ */
+export const MERGE_STEP_SHARE = 1 / 8;
+
+/** Least bytes of a step: each step reads again what the rows of all projects have in common. */
+export const MERGE_STEP_BYTES_MIN = 16 * 1024 * 1024;
 
 /**
  * Share of the memory of sealed segments that a merge may take where the backlog leaves less: queries visit each segment that

@@ -18,6 +18,8 @@ import {
   MERGE_RUNS_MIN,
   MERGE_SEGMENTS_SHARE,
   MERGE_SHARE_MAX,
+  MERGE_STEP_BYTES_MIN,
+  MERGE_STEP_SHARE,
   OPEN_SHARE_MAX,
   USE_CLOCK_TICKS,
 } from './limits.ts';
@@ -83,6 +85,7 @@ export class MemoryBudget {
   #lentBytes = 0;
   /** Bytes that each merge under way takes at a time. */
   readonly #merges: number[] = [];
+  #keptByMerges = 0;
   /** The limit of sealed segments and merges together. */
   #restBytes: number;
   #segmentBytes = 0;
@@ -126,8 +129,10 @@ export class MemoryBudget {
   }
 
   get mergeBounds(): MergeBounds {
-    const byteSize = Math.min(MERGE_BYTES_MAX, Math.floor(this.#backlogBytesMax * MERGE_SHARE_MAX));
-    return { rowCount: MERGE_ROWS_MAX, byteSize, runsMin: MERGE_RUNS_MIN };
+    const backlog = this.#backlogBytesMax;
+    const byteSize = Math.min(MERGE_BYTES_MAX, Math.floor(backlog * MERGE_SHARE_MAX));
+    const stepSize = Math.max(MERGE_STEP_BYTES_MIN, Math.floor(backlog * MERGE_STEP_SHARE));
+    return { rowCount: MERGE_ROWS_MAX, byteSize, stepSize, runsMin: MERGE_RUNS_MIN };
   }
 
   /**
@@ -146,6 +151,11 @@ export class MemoryBudget {
     this.#merges.splice(this.#merges.indexOf(byteSize), 1);
   }
 
+  /** Merges under way keep so many bytes of segments that they have made, more or fewer than before. */
+  mergesKeep(byteSizeMore: number): void {
+    this.#keptByMerges += byteSizeMore;
+  }
+
   /** The current limit of sealed segments in bytes. */
   get segmentBytesMax(): number {
     return Math.max(0, this.#restBytes - this.#mergingBytes);
@@ -156,9 +166,9 @@ export class MemoryBudget {
     return this.#segmentBytes > this.segmentBytesMax;
   }
 
-  /** Whether sealed segments, as they were last measured, will have room for so many bytes more once merges end. */
+  /** Whether sealed segments, as they were last measured, will have room for so many bytes more once steps of merges end. */
   hasRoomFor(byteSize: number): boolean {
-    return this.#segmentBytes + byteSize <= this.#restBytes;
+    return this.#segmentBytes + this.#keptByMerges + byteSize <= this.#restBytes;
   }
 
   /** Whether threads have read blocks since the last call of `measured`. */
@@ -245,7 +255,7 @@ export class MemoryBudget {
 
   /** Smaller merges run between the steps of a long one, which has nothing in memory then. */
   get #mergingBytes(): number {
-    return Math.max(0, ...this.#merges);
+    return Math.max(0, ...this.#merges) + this.#keptByMerges;
   }
 
   #measureRest({ open, queued, index }: Pick<HeldMemory, 'open' | 'queued' | 'index'>): number {

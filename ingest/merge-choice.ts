@@ -17,12 +17,14 @@ type MergeTotal = {
 
 /** The limits of the segments that a merge makes. */
 export type MergeBounds = MergeTotal & {
+  /** Bytes of one step, where the rows can be divided by project; may be more than `byteSize`. */
+  readonly stepSize: number;
   /** Runs of similar size that are merged at a time. */
   readonly runsMin: number;
 };
 
 const MERGE_BOUNDS: MergeBounds = {
-  ...{ rowCount: MERGE_ROWS_MAX, byteSize: MERGE_BYTES_MAX },
+  ...{ rowCount: MERGE_ROWS_MAX, byteSize: MERGE_BYTES_MAX, stepSize: MERGE_BYTES_MAX },
   runsMin: MERGE_RUNS_MIN,
 };
 
@@ -120,20 +122,23 @@ function chooseForGood<T extends MergeCandidate>(
   return rest.length > 1 ? merged(rest, bounds) : undefined;
 }
 
-/** Makes one run of several; `undefined` if there are too few projects to divide its rows. */
+/** Makes one run of several; `undefined` if one segment cannot take its rows and too few projects are there to divide them. */
 function merged<T extends MergeCandidate>(
   runs: readonly Run<T>[],
   bounds: MergeBounds,
 ): MergeChoice<T> | undefined {
   const segments = runs.flatMap((run) => run.segments);
   const total = addTotals(segments);
-  const partCount = countParts(total, bounds);
+  const byteSize = Math.min(bounds.byteSize, bounds.stepSize);
+  const partCount = countParts(total, { ...bounds, byteSize });
   if (partCount === 1) return inOne(segments);
-  if (runs.every(({ projectCount }) => projectCount < partCount)) return undefined;
+  if (runs.every(({ projectCount }) => projectCount < partCount)) {
+    return countParts(total, bounds) === 1 ? inOne(segments) : undefined;
+  }
   // Its rows are divided with the others after it has been rewritten.
   const whole = segments.find(({ areBlocksWhole }) => areBlocksWhole);
   if (whole !== undefined) return inOne([whole]);
-  return { segments, totalBytes: total.byteSize, byteSize: bounds.byteSize, partCount };
+  return { segments, totalBytes: total.byteSize, byteSize, partCount };
 }
 
 function inOne<T extends MergeCandidate>(segments: readonly T[]): MergeChoice<T> {

@@ -356,20 +356,23 @@ export class SealedSegments {
   async #merge(segments: readonly HeldSegment[]): Promise<void> {
     const { folder, merge } = must(this.#storage, 'there is a folder to store in');
     const usedAt = findLastUse(segments);
+    const residentBytes = sumResident(segments);
     const buffer = await this.#readOrRepair(segments, merge);
     if (buffer === undefined) return;
     await folder.replace(buffer, listFiles(segments), (file) => {
       const merged = HeldSegment.stored(this.#createParts(this.#summarize(buffer)), file);
       const contents = segments.map(({ content }) => content);
       const became = (): void => this.#ids.became(contents, merged.content);
-      if (this.#takePlace(segments, [merged], became)) {
-        merged.becomeStored(file, { buffer, usedAt });
-        this.#onChange();
-      }
+      if (!this.#takePlace(segments, [merged], became)) return;
+      if (2 * residentBytes >= buffer.byteLength) merged.becomeStored(file, { buffer, usedAt });
+      this.#onChange();
     });
   }
 
-  /** Merges to several segments, each with the rows of some projects. The first that there is room for are in memory. */
+  /**
+   * Merges to several segments, each with the rows of some projects. Of these no more bytes stay in memory than there were
+   * of the segments before, and of a long merge only what there is room for: it would take that from queries for minutes.
+   */
   async #mergeByParts(
     segments: readonly HeldSegment[],
     { partCount, totalBytes }: Pick<MergeChoice<unknown>, 'partCount' | 'totalBytes'>,
@@ -381,6 +384,9 @@ export class SealedSegments {
     const parts = await this.#readOrRepair(segments, (handles) => divide(handles, rowsMax));
     if (parts === undefined) return;
     const made: { readonly summary: SegmentSummary; readonly buffer?: SharedArrayBuffer }[] = [];
+    const residentBytes = sumResident(segments);
+    const { mergeBounds } = this.#budget;
+    const isLong = totalBytes > mergeBounds.byteSize || rowCount > mergeBounds.rowCount;
     let keptBytes = 0;
     const make = async (index: number): Promise<SharedArrayBuffer | undefined> => {
       if (!(await this.#betweenSteps(totalBytes))) return undefined;
@@ -388,12 +394,17 @@ export class SealedSegments {
       const buffer = await this.#readOrRepair(segments, (handles) => merge(handles, part));
       if (buffer === undefined) return undefined;
       const summary = this.#summarize(buffer);
-      const isKept = this.#budget.hasRoomFor(keptBytes + buffer.byteLength);
-      if (isKept) keptBytes += buffer.byteLength;
+      const { byteLength } = buffer;
+      const hasRoom = !isLong || this.#budget.hasRoomFor(byteLength);
+      const isKept = hasRoom && keptBytes + byteLength <= residentBytes;
+      if (isKept) {
+        keptBytes += byteLength;
+        this.#budget.mergesKeep(byteLength);
+      }
       made.push({ summary, ...(isKept && { buffer }) });
       return buffer;
     };
-    await folder.replaceByParts(listFiles(segments), { count: parts.length, make }, (files) => {
+    const take = (files: readonly SegmentFile[]): void => {
       const merged = files.map((file, index) => {
         const { summary } = must(made[index]);
         return HeldSegment.stored(this.#createParts(summary), file);
@@ -404,7 +415,12 @@ export class SealedSegments {
         if (buffer !== undefined) segment.becomeStored(must(files[index]), { buffer, usedAt });
       }
       this.#onChange();
-    });
+    };
+    try {
+      await folder.replaceByParts(listFiles(segments), { count: parts.length, make }, take);
+    } finally {
+      this.#budget.mergesKeep(-keptBytes);
+    }
   }
 
   /** Runs `read`; `undefined` if a segment was damaged or dropped, after which it was replaced or is gone. */
@@ -531,6 +547,10 @@ function createCandidate({ summary }: HeldSegment, { envelope }: SegmentFile): M
   const { awaits, areBlocksWhole } = envelope;
   // All parts of a division await the same files, and each file is replaced by one division.
   return { rowCount, byteSize, projectCount, division: awaits[0], areBlocksWhole };
+}
+
+function sumResident(segments: readonly HeldSegment[]): number {
+  return segments.reduce((sum, { residentSize }) => sum + residentSize, 0);
 }
 
 /** Reading a segment to merge it counts as a use: call this before. */

@@ -92,7 +92,7 @@ class TightBudget extends MemoryBudget {
 
   /** Few segments are merged, and are more than one segment can hold. */
   override get mergeBounds(): MergeBounds {
-    return { rowCount: 100, byteSize: 4_000, runsMin: 2 };
+    return { rowCount: 100, byteSize: 4_000, stepSize: 4_000, runsMin: 2 };
   }
 
   override get backlogBytesMax(): number {

@@ -24,6 +24,7 @@ const PROJECTS = 10;
 /** A merge takes the small segments and not the large ones. */
 const BOUNDS: MergeBounds = {
   ...{ rowCount: 1000, byteSize: Number.POSITIVE_INFINITY },
+  stepSize: Number.POSITIVE_INFINITY,
   runsMin: MERGE_RUNS_MIN,
 };
 
@@ -133,6 +134,25 @@ test('small segments that come while rows are divided are merged meanwhile, and 
     counts.add(found.fileCount);
   }
   assert(counts.size >= 3, 'before the small ones were merged, after, and when all was divided');
+});
+
+test('a division leaves no more in memory than it found, and the budget as it was', async () => {
+  for (const isResident of [true, false]) {
+    const budget = budgetOf(1024 * 1024 * 1024);
+    const { sealed } = await dueDivision(async () => true, budget);
+    const sizeOf = (): number =>
+      [...sealed.segments()].reduce((sum, { residentSize }) => sum + residentSize, 0);
+    for (const segment of sealed.segments()) {
+      if (!isResident) await segment.letGo(segment.blocks!, 'all');
+    }
+    const [foundSize, limit] = [sizeOf(), budget.segmentBytesMax];
+    await sealed.mergeSome(-Infinity);
+    await sealed.settled();
+    assert.equal(readBy(sealed, '0'), 1);
+    const leftSize = sizeOf();
+    assert.ok(leftSize <= foundSize && leftSize > 0 === isResident, `${leftSize} of ${foundSize}`);
+    assert.equal(budget.segmentBytesMax, limit);
+  }
 });
 
 test('a division that is stopped between its parts changes nothing', async () => {

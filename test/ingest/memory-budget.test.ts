@@ -11,6 +11,7 @@ import {
   BLOCKS_SHARE_MIN,
   EVICTION_SHARE,
   MERGE_BYTES_MAX,
+  MERGE_STEP_BYTES_MIN,
   USE_CLOCK_TICKS,
 } from '../../ingest/limits.ts';
 import { type HeldMemory, MemoryBudget } from '../../ingest/memory-budget.ts';
@@ -45,6 +46,30 @@ test('segments may use lent memory until less is lent', () => {
   measured(budget, { blocks: 450 * MB });
   assert.deepEqual([budget.segmentBytesMax, budget.isOver], [400 * MB, true]);
   assert.equal(budget.shortage()?.needed, 50 * MB);
+});
+
+test('segments have what merges under way do not take, nor what these keep of segments that they have made', () => {
+  const budget = budgetOf(800 * MB);
+  measured(budget, { blocks: 600 * MB });
+  budget.mergeBegins(100 * MB);
+  budget.mergesKeep(50 * MB);
+  assert.deepEqual([budget.segmentBytesMax, budget.isOver], [650 * MB, false]);
+  // The memory of a step is free again before the next one keeps anything.
+  const hasRoom = [150 * MB, 150 * MB + 1].map((size) => budget.hasRoomFor(size));
+  assert.deepEqual(hasRoom, [true, false]);
+  budget.mergesKeep(50 * MB);
+  assert.deepEqual([budget.segmentBytesMax, budget.hasRoomFor(100 * MB + 1)], [600 * MB, false]);
+  budget.mergesKeep(-100 * MB);
+  budget.mergeEnds(100 * MB);
+  assert.equal(budget.segmentBytesMax, 800 * MB);
+});
+
+test('a step of a merge takes a smaller part of the backlog than a segment that it makes may', () => {
+  for (const memoryBytesMax of [128 * MB, 1024 * MB, 16_384 * MB]) {
+    const { byteSize, stepSize } = budgetOf(memoryBytesMax).mergeBounds;
+    assert.equal(byteSize, Math.min(MERGE_BYTES_MAX, memoryBytesMax / 8));
+    assert.equal(stepSize, Math.max(MERGE_STEP_BYTES_MIN, memoryBytesMax / 32));
+  }
 });
 
 test('nothing is evicted up to the limit, and above it the excess and a little more', () => {

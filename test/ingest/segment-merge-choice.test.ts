@@ -87,6 +87,22 @@ test('rows of fewer projects than there would be parts are not divided', () => {
   assert.notEqual(chooseMerge([one, ...full], false), undefined);
 });
 
+test('rows of many projects are merged in steps, where one segment could take them, too', () => {
+  const bounds = { byteSize: 88 * MB, stepSize: 22 * MB, rowCount: MERGE_ROWS_MAX, runsMin: 8 };
+  const some = (byteSize: number, projectCount: number): MergeCandidate[] =>
+    Array.from({ length: 8 }, () => ({ ...segment(byteSize), projectCount }));
+  const chosen = (segments: readonly MergeCandidate[]) => {
+    const { partCount, byteSize, totalBytes } = chooseMerge(segments, false, bounds) ?? {};
+    return { partCount, byteSize, totalBytes };
+  };
+  const total = { totalBytes: 64 * MB };
+  assert.deepEqual(chosen(some(8 * MB, 1_000)), { partCount: 3, byteSize: 22 * MB, ...total });
+  // Of two projects three parts cannot be made.
+  assert.deepEqual(chosen(some(8 * MB, 2)), { partCount: 1, byteSize: 64 * MB, ...total });
+  assert.equal(chooseMerge(some(12 * MB, 2), false, bounds), undefined);
+  assert.equal(chosen(some(MB, 1_000)).partCount, 1);
+});
+
 test('smaller segments are merged along with others', () => {
   const many = Array.from({ length: MERGE_RUNS_MIN }, () => segment(MB));
   const small = [segment(1000), segment(MB / MERGE_RUNS_MIN - 1)];
