@@ -2,10 +2,12 @@ import {
   ABSENT,
   BLOCK_NUMBERS,
   type BlockUses,
+  FREQUENT_USES,
   HEADER_SIZE,
   type MemoryGauge,
   newBlockUses,
   newSegmentBuffer,
+  READ_IN_PARTS_NUMBERS,
   RESIDENT,
   type SegmentBacking,
 } from '../engine/columns.ts';
@@ -37,7 +39,10 @@ export function absentBlocks(
   };
 }
 
-/** State of a segment with all blocks resident. `usedAt`: their last use, by the clock of the gauge. */
+/**
+ * State of a segment with all blocks resident. `usedAt`: their last use, by the clock of the gauge. They count as frequent:
+ * new rows are asked for most, and rows of a merge were in memory before.
+ */
 export function residentBlocks(
   file: SegmentFile,
   gauge: MemoryGauge,
@@ -45,6 +50,7 @@ export function residentBlocks(
 ): SegmentBlocks {
   const uses = newBlockUses(countStates(file));
   uses.usedAt.fill(usedAt);
+  uses.useCounts.fill(FREQUENT_USES);
   const backing = newBacking(file, { gauge, uses }, RESIDENT);
   return { buffer, backing };
 }
@@ -87,7 +93,7 @@ export async function copyWithout(
     backing: {
       ...backing,
       states: sharedIntegers(states.length),
-      readInParts: sharedIntegers(1),
+      readInParts: sharedIntegers(READ_IN_PARTS_NUMBERS),
     },
   };
   const count = countBlocks(backing);
@@ -153,7 +159,7 @@ function newBacking(
     frame,
     states: sharedIntegers(countStates(file)).fill(state),
     uses,
-    readInParts: sharedIntegers(1),
+    readInParts: sharedIntegers(READ_IN_PARTS_NUMBERS),
     gauge,
   };
 }

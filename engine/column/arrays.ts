@@ -222,6 +222,8 @@ const REUSED_BYTES_MIN = 65_536;
  */
 class RunMemory {
   isInUse = false;
+  /** Bytes kept of the runs that have ended. */
+  keptSize = 0;
   #taken: ArrayBuffer[] = [];
   readonly #free = new Map<number, ArrayBuffer[]>();
 
@@ -253,16 +255,17 @@ class RunMemory {
   forget(): void {
     this.#taken = [];
     this.#free.clear();
+    this.keptSize = 0;
   }
 
   /** Keeps so many bytes at most, those that were taken last: the largest of each array that grew. */
   end(bytesMax: number): void {
     const all = [...this.#taken.reverse(), ...[...this.#free.values()].flat()];
     this.#free.clear();
-    let byteSize = 0;
+    this.keptSize = 0;
     this.#taken = all.filter((buffer) => {
-      const isKept = byteSize + buffer.byteLength <= bytesMax;
-      if (isKept) byteSize += buffer.byteLength;
+      const isKept = this.keptSize + buffer.byteLength <= bytesMax;
+      if (isKept) this.keptSize += buffer.byteLength;
       return isKept;
     });
   }

@@ -65,10 +65,15 @@ export type SegmentBacking = {
   readonly states: Int32Array;
   /** Of each block, and last of the frame. */
   readonly uses: BlockUses;
-  /** What was read of the segment in parts, a block at a time, since its columns were last read whole: KiB. */
+  /**
+   * READ_IN_PARTS_NUMBERS, in KiB, since the columns of the segment were last read whole: what was read of it in parts, a
+   * block at a time, and what was copied from memory in parts.
+   */
   readonly readInParts: Int32Array;
   readonly gauge: MemoryGauge;
 };
+
+export const READ_IN_PARTS_NUMBERS = 2;
 
 /** Numbers of a block: place and size in the segment, place and size in the file, CRC-32 there. */
 export const BLOCK_NUMBERS = 5;
@@ -119,7 +124,7 @@ function firstBehind(blocks: BlockTable, offset: number): number {
 }
 
 /** Uses from which a block is frequent. */
-const FREQUENT_USES = 2;
+export const FREQUENT_USES = 2;
 
 /** When the blocks of a segment file were needed, whether they are in memory or not. Shared by all threads. */
 export type BlockUses = {

@@ -32,6 +32,9 @@ import type { Slice } from './slice.ts';
 
 type Stretches = ReadonlyMap<number, Stretch>;
 
+/** Bytes that each read from memory counts in addition. */
+const READ_SIZE = 2048;
+
 /** The file of a segment has gone: it was merged or dropped since the snapshot. Another one is due. */
 export class SegmentGoneError extends Error {
   readonly path: string;
@@ -125,7 +128,6 @@ export class SegmentImage {
   /** Made when it is first needed, as large as the segment; pages not written to take no memory. */
   #own: OwnBlocks | undefined;
   #ownSize = 0;
-  #readCount = 0;
   #isWhole = false;
   /** Of its first block in `threadFiles.unpackedBlocks`. */
   readonly #firstKey = threadFiles.unpackedBlocks.newKeys();
@@ -208,7 +210,6 @@ export class SegmentImage {
 
   /** Bytes [start, end) of a slice, from memory or from the file; good until the next call. Throws as `need` does. */
   readonly read: SliceReader['read'] = ([offset], start, end) => {
-    this.#readCount += 1;
     const backing = this.#backing;
     const bytes: Slice = [offset + start, end - start];
     const shared = this.#handle.buffer;
@@ -216,6 +217,7 @@ export class SegmentImage {
     const range = blocksWith(backing.blocks, bytes);
     if (shared.byteLength > 0 && areResident(backing, range)) {
       noteUse(backing, range);
+      if (this.buffer !== this.#own?.buffer) countCopied(backing, end - start);
       return new Uint8Array(shared, ...bytes);
     }
     if (range.end === range.first + 1) return this.#partOf(range.first, bytes);
@@ -255,11 +257,6 @@ export class SegmentImage {
   /** To be called at the end of a task. */
   forgetExpected(): void {
     this.#expected.clear();
-  }
-
-  /** How many times `read` was called. */
-  get readCount(): number {
-    return this.#readCount;
   }
 
   /** Those of some bytes of the segment that are in a block. */
@@ -528,13 +525,23 @@ function countReadInParts({ readInParts }: SegmentBacking, size: number): void {
   Atomics.add(readInParts, 0, Math.ceil(size / KIB));
 }
 
+/** Takes note of bytes of rows that are taken out of what all threads share. */
+function countCopied({ readInParts }: SegmentBacking, size: number): void {
+  Atomics.add(readInParts, 1, Math.ceil((size + READ_SIZE) / KIB));
+}
+
+/** Bytes of rows that were taken out of memory in parts, with what each read takes beside. */
+export function bytesCopied({ readInParts }: SegmentBacking): number {
+  return Atomics.load(readInParts, 1) * KIB;
+}
+
 /** Bytes that were read of a segment in parts. */
 export function bytesReadInParts({ readInParts }: SegmentBacking): number {
   return Atomics.load(readInParts, 0) * KIB;
 }
 
 export function forgetReadInParts({ readInParts }: SegmentBacking): void {
-  Atomics.store(readInParts, 0, 0);
+  for (const index of readInParts.keys()) Atomics.store(readInParts, index, 0);
 }
 
 /** Whether so many bytes more may go where all threads share them. */

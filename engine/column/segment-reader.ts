@@ -1,5 +1,6 @@
 import { must } from '../assert.ts';
 import { PASSING_BYTES_MAX, READERS_BYTES_MAX } from '../limits.ts';
+import { runMemory } from './arrays.ts';
 import { EXTRACT_IMAGE_BYTES_MIN, type SegmentExtract } from './extract/segment-extract.ts';
 import type { SkeletonCounts } from './field-tree.ts';
 import { threadFiles } from './file-blocks.ts';
@@ -47,7 +48,7 @@ import {
   releaseBuffer,
   type SegmentBacking,
 } from './segment-backing.ts';
-import { bytesReadInParts, forgetReadInParts, SegmentImage } from './segment-image.ts';
+import { bytesCopied, bytesReadInParts, forgetReadInParts, SegmentImage } from './segment-image.ts';
 import type { NestedVector, SplitBlock, Vector } from './vector.ts';
 
 /** Sealed segments a thread keeps open: opening one again costs its columns, not its rows. */
@@ -59,6 +60,12 @@ const OPEN_READERS_MAX = 64;
 /** Rows of a project that are taken out at once for whoever wants the newest: the newest 100 are mostly all that is wanted. */
 const NEWEST_ROWS_MIN = 128;
 
+/**
+ * So many bytes of rows that are taken out of memory count as one that is read from a file for it: to unpack a KiB takes
+ * some 20 microseconds, and to take rows out of memory a few each time.
+ */
+const COPIED_PER_READ = 8;
+
 /** Rows that are a larger part of their segment than one in so many are read with all others. */
 const EXTRACT_PART = 4;
 
@@ -69,8 +76,6 @@ type OpenedSegment = {
   readonly clock: number;
   /** What `useCount` was then. */
   usedAt: number;
-  /** Whether rows were taken out of it that all were in memory. */
-  hasExtractFromMemory: boolean;
 };
 
 const NEVER = -1;
@@ -112,11 +117,8 @@ class ThreadReaders {
   lastExtracts: readonly SegmentExtract[] = [];
   /** Bytes of extracts that were left since new garbage was last collected. */
   extractsSize = 0;
-  /** What this task has taken rows out of, and what had been read of it before. */
-  readonly takenFrom = new Map<
-    SealedSegmentHandle,
-    { readonly readCount: number; readonly readBytes: number }
-  >();
+  /** What this task has taken rows out of. */
+  readonly takenFrom = new Set<SegmentImage>();
 }
 
 const thread = new ThreadReaders();
@@ -186,7 +188,8 @@ export function isReadingPassing(): boolean {
  * much was let go, since nothing else would.
  */
 export function endReading(): void {
-  noteTaken();
+  for (const image of thread.takenFrom) image.forgetExpected();
+  thread.takenFrom.clear();
   for (const [id, { image }] of thread.passing) letGo(thread.passing, id, image.passingSize);
   leaveExtracts();
   thread.taskHandles.clear();
@@ -235,12 +238,16 @@ export function forgetReaders(): void {
   thread.open.clear();
 }
 
+/** Releases that half of the sealed segments that were unused for longest. To be called between tasks. */
+export function forgetUnusedReaders(): void {
+  letGoUnused(thread.sealed, Math.ceil(thread.sealed.size / 2));
+}
+
 /**
- * Some rows of a segment that is not in memory: taken out of it, as long as that is less to read than the
- * columns they lie in. What has been read in this way from a segment counts; whenever it has come to as much as the
- * segment itself, and there is room for that, columns are read whole once, and stay: whoever rents pays at most twice what
- * buying would have cost. The same where the rows taken out were all in memory: then nothing counts, and each call would
- * copy them again.
+ * Some rows of a segment that is not all in memory: taken out of it, as long as that is less to read than the
+ * columns they lie in. What has been read in this way from a segment counts, and a part of what was copied from memory;
+ * whenever it has come to as much as the segment itself, and there is room for that, columns are read whole once, and
+ * stay: whoever rents pays at most twice what buying would have cost.
  */
 function extracted<T>(
   handle: SealedSegmentHandle,
@@ -249,36 +256,23 @@ function extracted<T>(
 ): T | undefined {
   const { imageSize, rowCount } = backing;
   if (imageSize < EXTRACT_IMAGE_BYTES_MIN) return undefined;
-  const opened = openSealed(handle);
-  const { image, reader } = opened;
+  const { image, reader } = openSealed(handle);
   if (image.isWhole) return undefined;
-  const isPaidFor = bytesReadInParts(backing) >= imageSize;
+  const paidBytes = bytesReadInParts(backing) + bytesCopied(backing) / COPIED_PER_READ;
+  const isPaidFor = paidBytes >= imageSize;
   if (isPaidFor) forgetReadInParts(backing);
-  if ((isPaidFor || opened.hasExtractFromMemory) && image.hasRoomForAll) return undefined;
+  if (isPaidFor && image.hasRoomForAll) return undefined;
   const rowsMax = Math.floor(rowCount / EXTRACT_PART);
-  return take(reader, {
-    imageSize,
-    read: image.read,
-    expect: image.expect,
-    rowsMax,
-    opened,
-    handle,
-  });
+  const { read, expect } = image;
+  return take(reader, { imageSize, read, expect, rowsMax, image });
 }
 
-type ExtractFromFile = ExtractFrom & {
-  readonly opened: OpenedSegment;
-  readonly handle: SealedSegmentHandle;
-};
+type ExtractFromFile = ExtractFrom & { readonly image: SegmentImage };
 
 /** The scan at hand goes on with these rows. */
 function atHand(taken: readonly SegmentOfExtract[], from: ExtractFromFile): readonly Segment[] {
   leaveExtracts();
-  const { opened, handle } = from;
-  if (!thread.takenFrom.has(handle)) {
-    const { readCount } = opened.image;
-    thread.takenFrom.set(handle, { readCount, readBytes: bytesReadInParts(must(handle.backing)) });
-  }
+  thread.takenFrom.add(from.image);
   thread.lastExtracts = taken.map(({ extract }) => extract);
   return taken.map(({ segment }) => segment);
 }
@@ -315,17 +309,6 @@ function leaveExtracts(): void {
   if (thread.extractsSize < garbageBytesMax() || !threadFiles.mayWait) return;
   collectNewGarbage();
   thread.extractsSize = 0;
-}
-
-/** At the end of a task: a column is taken out when it is asked for, and whoever sorts asks when the scan has gone on. */
-function noteTaken(): void {
-  for (const [{ id, backing }, { readCount, readBytes }] of thread.takenFrom) {
-    const opened = thread.sealed.get(id);
-    opened?.image.forgetExpected();
-    if (opened === undefined || opened.image.readCount === readCount) continue;
-    opened.hasExtractFromMemory ||= bytesReadInParts(must(backing)) === readBytes;
-  }
-  thread.takenFrom.clear();
 }
 
 function openSealed(handle: SealedSegmentHandle): OpenedSegment {
@@ -371,7 +354,6 @@ function opening(
     image,
     clock,
     usedAt: NEVER,
-    hasExtractFromMemory: false,
   };
 }
 
@@ -408,7 +390,7 @@ function boundReaders(): void {
 
 /** Of arrays that may be those of readers. */
 function readersBytes(): number {
-  return arrayBytes() - rowTextsSize();
+  return arrayBytes() - rowTextsSize() - runMemory.keptSize;
 }
 
 /** Frees the buffers that were retired: in a task that takes long, many are. */

@@ -125,17 +125,17 @@ export class HeapGuard {
 
   /**
    * To be called at the end of a task. Has garbage collected, that of new objects first, when this thread keeps more than
-   * it may; if it still does, calls `forget`, which releases what the thread keeps for later tasks. `leavingBytes`: those of
-   * the answer that are moved to another thread, and not kept.
+   * it may; while it still does, calls one of `forgets` after the other, each of which releases more of what the thread
+   * keeps for later tasks. `leavingBytes`: those of the answer that are moved to another thread, and not kept.
    */
-  collectKept(leavingBytes: number, forget: () => void): void {
+  collectKept(leavingBytes: number, forgets: readonly (() => void)[]): void {
     this.#leavingBytes = leavingBytes;
     const before = this.#noteKept();
     if (before.bytes <= this.#keptLookBytes || !before.hasGrown) return;
     collectNewGarbage();
     const { bytes, hasGrown } = this.#noteKept();
     if (bytes > this.#keptLookBytes + UNCOLLECTED_PART * this.#keptBytesMax) {
-      this.#collectNow(forget);
+      this.#collectNow(forgets);
     } else if (hasGrown) {
       this.#keptLeastBytes = bytes;
       beginCollecting();
@@ -154,11 +154,13 @@ export class HeapGuard {
     return this.#keptBytes() > this.#keptLookBytes;
   }
 
-  #collectNow(forget: () => void): void {
+  #collectNow(forgets: readonly (() => void)[]): void {
     this.#collect(collectKeepingCode);
-    if (!this.keepsTooMuch) return;
-    forget();
-    this.#collect(collectKeepingCode);
+    for (const forget of forgets) {
+      if (!this.keepsTooMuch) return;
+      forget();
+      this.#collect(collectKeepingCode);
+    }
     // What `forget` cannot release must not make each later task collect again.
     const keptBytesMax = this.#keptBytesMax;
     this.#keptLookBytes = Math.max(keptBytesMax, this.#keptBytes() + keptBytesMax / 2);

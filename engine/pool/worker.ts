@@ -26,6 +26,7 @@ import {
   endReading,
   forgetDropped,
   forgetReaders,
+  forgetUnusedReaders,
   isReadingPassing,
   leaveGarbage,
   readSegment,
@@ -132,7 +133,7 @@ export async function runTask(task: Task): Promise<TaskAnswer> {
   endReading();
   runMemory.end(bounds.keptBytesMax * RUN_MEMORY_PART);
   const buffers = movableBuffersOf(answered);
-  if (isUrgent) guard.collectKept(countBytes(buffers), forgetAll);
+  if (isUrgent) guard.collectKept(countBytes(buffers), [forgetUnused, forgetAll]);
   guard.endTask();
   return moved(answered, buffers);
 }
@@ -184,6 +185,13 @@ async function answerOrFailure(task: Task): Promise<TaskAnswer> {
     const { message, stack } = error instanceof Error ? error : new Error(String(error));
     return { kind: 'bug', message, stack: stack ?? message };
   }
+}
+
+/** Releases what may be needed least of what this thread keeps for later tasks: to open all again takes longer than a call. */
+function forgetUnused(): void {
+  preparedPlans.forget();
+  runMemory.forget();
+  forgetUnusedReaders();
 }
 
 /** Releases all that this thread keeps for later tasks. */

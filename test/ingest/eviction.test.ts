@@ -45,7 +45,7 @@ function holder(name: string, blocks: readonly Block[]): BlockHolder & { readonl
       useCounts: Uint8Array.from([...blocks.map(({ isFrequent }) => (isFrequent ? 2 : 1)), 1]),
       leftAt: new Int32Array(blocks.length + 1),
     },
-    readInParts: new Int32Array(1),
+    readInParts: new Int32Array(2),
     gauge: newMemoryGauge(0),
   };
   return { name, blocks: { buffer: new SharedArrayBuffer(end), backing } };

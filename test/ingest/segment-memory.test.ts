@@ -13,6 +13,7 @@ import {
   blocksWith,
   GAUGE_LIMIT,
   GAUGE_RESIDENT,
+  isFrequent,
   isRetired,
   KIB,
   newMemoryGauge,
@@ -115,6 +116,9 @@ test('a stored segment is wholly in memory, and names the file of its blocks', a
   const { segmentBytes, residentCount } = one.store.memoryStats();
   assert.equal(residentCount, 1);
   assert.ok(Math.abs(segmentBytes - handle!.buffer.byteLength) < 8 * KIB, `${segmentBytes}`);
+  // New rows stay in memory longer than what was read once.
+  const { uses, states } = handle!.backing!;
+  assert.ok(states.every((_, block) => isFrequent(uses, block)));
 });
 
 test('a start reads only envelopes and project names of segment files', async () => {

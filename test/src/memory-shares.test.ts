@@ -88,7 +88,7 @@ test('loans and owners together stay within the shares, and half of the rest sta
   );
 });
 
-test('once the process takes MEMORY_LIMIT, loans shrink by the excess', () => {
+test('once the process takes MEMORY_LIMIT, loans shrink by a quarter of the excess each second', () => {
   const memoryBytesMax = 1024 * MEBIBYTE;
   const division = divided(memoryBytesMax, 2);
   const lentFrom = (residentMib: number): number => {
@@ -96,7 +96,7 @@ test('once the process takes MEMORY_LIMIT, loans shrink by the excess', () => {
     const now = { memoryBytesMax, residentBytes, usedBytes: 0, lentBytes: 100 * MEBIBYTE };
     return lentBytes(division, now) / MEBIBYTE;
   };
-  assert.deepEqual([944, 1024, 1064, 1124, 1224].map(lentFrom), [110, 100, 60, 0, 0]);
+  assert.deepEqual([944, 1024, 1064, 1124, 1224].map(lentFrom), [110, 100, 90, 75, 50]);
 });
 
 test('with little memory, the longest body is accepted, also beside bodies of other tenants', () => {
