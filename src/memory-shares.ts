@@ -94,6 +94,13 @@ const LENT_PART = 1 / 2;
 const LENT_STEP = 1 / 8;
 
 /**
+ * Fraction of what the process takes too much by which loans shrink from one second to the next: blocks are evicted, garbage
+ * collected and memory given back some seconds later. With all of it at once loans shrink several times for the same bytes,
+ * and every block that queries need leaves memory.
+ */
+const TAKEN_BACK_STEP = 1 / 4;
+
+/**
  * The maximum of each consumer, in bytes. Their sum is at most MEMORY_LIMIT plus `BESIDE_BYTES`.
  */
 type MemoryShares = {
@@ -247,7 +254,7 @@ export function divideMemory(of: {
  * Computes the bytes that sealed segments may borrow from other consumers, which use `usedBytes` of
  * their shares; `lentBytes` is the current loan. Byte counts include neither garbage nor memory
  * that the allocator retains, so loans stop growing once the process takes MEMORY_LIMIT.
- * BESIDE_BYTES then covers growth until blocks are evicted, a second or two later.
+ * BESIDE_BYTES then covers growth until blocks are evicted, some seconds later.
  */
 export function lentBytes(
   { shares }: MemoryDivision,
@@ -259,7 +266,7 @@ export function lentBytes(
   },
 ): number {
   const freeBytes = now.memoryBytesMax - now.residentBytes;
-  const wantedBytes = now.lentBytes + (freeBytes > 0 ? LENT_STEP : 1) * freeBytes;
+  const wantedBytes = now.lentBytes + (freeBytes > 0 ? LENT_STEP : TAKEN_BACK_STEP) * freeBytes;
   const lentBytesMax = LENT_PART * Math.max(0, sumLendable(shares) - now.usedBytes);
   return Math.floor(Math.min(Math.max(0, wantedBytes), lentBytesMax));
 }
