@@ -253,7 +253,7 @@ export class MemoryBudget {
     };
   }
 
-  /** Smaller merges run between the steps of a long one, which has nothing in memory then. */
+  /** Smaller merges run between the steps of a long one, which has in memory then only what it keeps. */
   get #mergingBytes(): number {
     return Math.max(0, ...this.#merges) + this.#keptByMerges;
   }

@@ -32,7 +32,7 @@ import type { Slice } from './slice.ts';
 
 type Stretches = ReadonlyMap<number, Stretch>;
 
-/** Bytes that each read from memory counts in addition. */
+/** Bytes that each copy from memory counts in addition: to find what is copied takes as long as to copy so many. */
 const READ_SIZE = 2048;
 
 /** The file of a segment has gone: it was merged or dropped since the snapshot. Another one is due. */
@@ -202,7 +202,7 @@ export class SegmentImage {
     const range = blocksWith(backing.blocks, slice);
     noteUse(backing, range);
     // An image that began apart is all in one buffer: it is read faster so.
-    if (this.buffer !== this.#own?.buffer && this.#needShared(backing, range, hasRoomFor)) {
+    if (!this.#isApart && this.#needShared(backing, range, hasRoomFor)) {
       return this.buffer;
     }
     return this.#loadEachOwn(range);
@@ -217,7 +217,7 @@ export class SegmentImage {
     const range = blocksWith(backing.blocks, bytes);
     if (shared.byteLength > 0 && areResident(backing, range)) {
       noteUse(backing, range);
-      if (this.buffer !== this.#own?.buffer) countCopied(backing, end - start);
+      if (!this.#isApart) countCopied(backing, end - start);
       return new Uint8Array(shared, ...bytes);
     }
     if (range.end === range.first + 1) return this.#partOf(range.first, bytes);
@@ -297,7 +297,7 @@ export class SegmentImage {
     const [, size] = placeOf(this.#backing!, block);
     const room = threadFiles.unpackedBlocks.takeRoom(size + 1);
     const read = this.#read(block, this.#expected, room);
-    if (this.buffer !== this.#own?.buffer) countReadInParts(this.#backing!, size);
+    if (!this.#isApart) countReadInParts(this.#backing!, size);
     // What is stored as it is lies where the next block is read to.
     if (read.buffer !== room.buffer) room.set(read);
     threadFiles.unpackedBlocks.keep(key, room);
@@ -308,6 +308,11 @@ export class SegmentImage {
   get hasRoomForAll(): boolean {
     const backing = this.#backing;
     return backing === undefined || hasRoom(backing, backing.imageSize - this.residentSize);
+  }
+
+  /** Whether all that is read of it comes into memory of its own. */
+  get #isApart(): boolean {
+    return this.buffer === this.#own?.buffer;
   }
 
   /** Whether all of the segment is in the buffer that all threads share: nothing leaves it. */
