@@ -57,8 +57,18 @@ import { UuidIndex } from './uuid-index.ts';
 
 const ABSENT = -1;
 
-const oneCode = new Int32Array(1);
-const oneId = new Int32Array(1);
+/** Arrays that all columns of a thread share: each is used between two calls of others. */
+class Scratch {
+  readonly oneCode = new Int32Array(1);
+  readonly oneId = new Int32Array(1);
+  readonly packedUuid = new Uint8Array(UUID_BYTES);
+  /** Codes that are new, and where their UUIDs are. */
+  met: Int32Array<ArrayBuffer> = NO_INT32;
+  places: Int32Array<ArrayBuffer> = NO_INT32;
+}
+
+/** State of the module: columns come and go with groupings, and each would make its own. */
+const scratch = new Scratch();
 
 /**
  * The distinct values of one column, numbered 0, 1, 2 … in the order they are first met. NULL is a
@@ -159,6 +169,7 @@ export class KeyColumn {
 
   /** The id of one code of a dictionary; -1 is NULL. */
   idOfCode(dictionary: Dictionary, code: number): number {
+    const { oneCode, oneId } = scratch;
     oneCode[0] = code;
     this.#assignCodes(oneCode, dictionary, 1, oneId);
     return oneId[0]!;
@@ -345,9 +356,11 @@ export class KeyColumn {
   ): void {
     // A NULL gets its number between those that come before and after it.
     if (!this.#otherIds.has(null) && codes.subarray(0, count).includes(-1)) return;
-    met = lengthened(met, count);
+    const met = lengthened(scratch.met, count);
     const metCount = collectUnmet(codes, count, idOfCode, met);
-    places = lengthened(places, metCount);
+    const places = lengthened(scratch.places, metCount);
+    scratch.met = met;
+    scratch.places = places;
     let knownCount = this.#uuids.size;
     this.#uuids.addAll(uuids, met, metCount, places);
     this.#uuidIds = grownInt32(this.#uuidIds, this.#uuids.size);
@@ -402,8 +415,8 @@ export class KeyColumn {
   }
 
   #stringId(bytes: Uint8Array, start: number, end: number): number {
-    const isUuid = packUuid(bytes, start, end, packedUuid);
-    if (isUuid) return this.#uuidId(packedUuid, 0);
+    const isUuid = packUuid(bytes, start, end, scratch.packedUuid);
+    if (isUuid) return this.#uuidId(scratch.packedUuid, 0);
     return this.#idOfPlace(this.#texts.add(bytes, start, end));
   }
 
@@ -506,10 +519,6 @@ export class KeyColumn {
 /** Types whose strings are texts: one of BYTES stands for its bytes, and is written in another form. */
 const TEXT_KINDS: ReadonlySet<SqlType['kind']> = new Set(['STRING', 'DYNAMIC']);
 
-/** Codes that are new, and where their UUIDs are: all columns share them. */
-let met: Int32Array<ArrayBuffer> = NO_INT32;
-let places: Int32Array<ArrayBuffer> = NO_INT32;
-
 /** Of a code that is new, until its id is written. */
 const MET = -2;
 
@@ -535,6 +544,3 @@ function collectUnmet(
   idOfCode[0] = nullId;
   return unmetCount;
 }
-
-/** One UUID, packed. */
-const packedUuid = new Uint8Array(UUID_BYTES);

@@ -98,12 +98,16 @@ export class SpilledPairs {
 
   /** Gives all pairs, part by part. `groupCount` is above all groups. Comes to a checkpoint with each part of a run. */
   readAll(groupCount: number, pause: () => void, take: (pairs: ReadPairs) => void): void {
+    const groupsOnWay = new Int32Array(PAUSE_COUNT);
+    const valuesOnWay = new Int32Array(PAUSE_COUNT);
     for (let part = 0; part < PART_COUNT; part++) {
       const keys = new ByteIndex();
       const pairs = new PairSet();
       for (const run of this.#runs) {
         pause();
-        addRecords(this.#readPart(run, part), { keys, pairs, groupCount });
+        addRecords(this.#readPart(run, part), {
+          ...{ keys, pairs, groupCount, groupsOnWay, valuesOnWay },
+        });
       }
       const { groups, values } = pairs;
       if (groups.length > 0) take({ groups, values, keys: keys.texts });
@@ -194,16 +198,20 @@ function orderByPart(partOf: Uint8Array, ends: Int32Array): Int32Array {
 
 function addRecords(
   bytes: Uint8Array,
-  {
-    keys,
-    pairs,
-    groupCount,
-  }: { readonly keys: ByteIndex; readonly pairs: PairSet; readonly groupCount: number },
+  to: {
+    readonly keys: ByteIndex;
+    readonly pairs: PairSet;
+    readonly groupCount: number;
+    /** For pairs on their way from a record to their set: PAUSE_COUNT each. */
+    readonly groupsOnWay: Int32Array;
+    readonly valuesOnWay: Int32Array;
+  },
 ): void {
+  const { keys, pairs, groupCount, groupsOnWay, valuesOnWay } = to;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let count = 0;
   const flush = (): void => {
-    pairs.add(recordGroups, recordValues, count, { groupCount, valueCount: keys.size });
+    pairs.add(groupsOnWay, valuesOnWay, count, { groupCount, valueCount: keys.size });
     count = 0;
   };
   for (let at = 0; at < bytes.length; ) {
@@ -212,18 +220,14 @@ function addRecords(
     const end = keyEnd + GROUP_SIZE * view.getUint32(at + 4, true);
     const value = keys.add(bytes, keyStart, keyEnd);
     for (let from = keyEnd; from < end; from += GROUP_SIZE) {
-      recordGroups[count] = view.getInt32(from, true);
-      recordValues[count++] = value;
+      groupsOnWay[count] = view.getInt32(from, true);
+      valuesOnWay[count++] = value;
       if (count === PAUSE_COUNT) flush();
     }
     at = end;
   }
   flush();
 }
-
-/** Pairs on their way from a record to their set. */
-const recordGroups = new Int32Array(PAUSE_COUNT);
-const recordValues = new Int32Array(PAUSE_COUNT);
 
 /** One for all, that is never told: nobody can send values that are all in one part. */
 const KEY = randomHashKey();
