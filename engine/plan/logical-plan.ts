@@ -57,6 +57,8 @@ export type Scan = {
    * events.
    */
   readonly texts?: readonly NeededText[];
+  /** Only events whose message may hold one text of each list: a hint, too, for a store that has an index of messages. */
+  readonly messageTexts?: readonly (readonly string[])[];
   /** Of a plan that leaves texts open: what they make of project and texts. */
   readonly late?: LateScan;
 };

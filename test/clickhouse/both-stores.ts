@@ -30,7 +30,7 @@ import { EVENTS_TABLE, eventsTableStatement } from '../../src/clickhouse/schema.
 import { ShipBatch } from '../../src/clickhouse/ship-batch.ts';
 import { SHIPPED_COLUMNS } from '../../src/clickhouse/shipped-row.ts';
 import { canonicalText, parseExact } from '../support/exact-json.ts';
-import { ChdbUnderTest } from './chdb.ts';
+import { ChdbUnderTest, CLUSTER } from './chdb.ts';
 
 const RETENTION_US = 90 * 86_400_000_000;
 
@@ -168,6 +168,20 @@ export class BothStores {
         throw error;
       }
     });
+  }
+
+  /** The same of a table of the engine `Distributed` over the table of events. */
+  fromDistributed(plan: LogicalPlan, output: readonly Column[]): StoreAnswer {
+    const { clickHouse } = this;
+    clickHouse.run('CREATE DATABASE IF NOT EXISTS distributed');
+    clickHouse.run(`CREATE TABLE IF NOT EXISTS distributed.${EVENTS_TABLE} AS weir.${EVENTS_TABLE}
+      ENGINE = Distributed(${CLUSTER}, weir, ${EVENTS_TABLE}, cityHash64(project))`);
+    clickHouse.run('USE distributed');
+    try {
+      return this.fromClickHouse(plan, output);
+    } finally {
+      clickHouse.run('USE weir');
+    }
   }
 
   /** Adds the columns that a service adds for the query of a plan; nothing if it needs none. */

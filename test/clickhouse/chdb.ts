@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -43,6 +43,17 @@ export function missingChdb(): string | false {
 /** Threads of a query: tests run beside each other. */
 const THREADS = 2;
 
+/** A cluster of one shard, which is this process: it opens no port, so there are no others. */
+export const CLUSTER = 'of_one_shard';
+
+/** An address with the port that ClickHouse would have is its own, and nobody is called. */
+const CONFIGURATION = `<clickhouse>
+  <tcp_port>9000</tcp_port>
+  <remote_servers>
+    <${CLUSTER}><shard><replica><host>127.0.0.1</host><port>9000</port></replica></shard></${CLUSTER}>
+  </remote_servers>
+</clickhouse>`;
+
 /** A database of its own in a folder that goes with it. A process has one at a time. */
 export class ChdbUnderTest {
   readonly #package: Package;
@@ -59,7 +70,11 @@ export class ChdbUnderTest {
     const load = createRequire(pathInRepository('test/clickhouse/package.json'));
     const chdb = load('chdb') as Package;
     const folder = mkdtempSync(join(tmpdir(), 'weir-chdb-'));
-    const session = new chdb.Session(folder, { connectionArgs: [`--max_threads=${THREADS}`] });
+    const configuration = join(folder, 'configuration.xml');
+    writeFileSync(configuration, CONFIGURATION);
+    const session = new chdb.Session(folder, {
+      connectionArgs: [`--max_threads=${THREADS}`, `--config-file=${configuration}`],
+    });
     session.query('CREATE DATABASE weir ENGINE = Atomic');
     session.query('USE weir');
     return new ChdbUnderTest(chdb, session, folder);

@@ -61,7 +61,7 @@ before(async () => {
 
 after(() => stores?.close());
 
-/** Of ClickHouse, which has the same with and without columns of fields, and of the embedded engine. */
+/** Of ClickHouse, which has the same with and without columns of fields and through a table of shards, and of the embedded engine. */
 function answersOf(name: string, parameters: Parameters): readonly [StoreAnswer, StoreAnswer] {
   const endpoint = catalogue.find(name);
   ok(endpoint !== undefined, name);
@@ -78,6 +78,7 @@ function answersOf(name: string, parameters: Parameters): readonly [StoreAnswer,
     stores.fromClickHouse(plan, output, scanned),
   );
   deepEqual(quick, plain, 'columns of fields change no answer');
+  deepEqual(stores.fromDistributed(plan, output), plain, 'shards change no answer');
   return [plain!, stores.fromEngine(plan, output)];
 }
 

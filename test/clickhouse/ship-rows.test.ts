@@ -107,12 +107,26 @@ suite('rows in ClickHouse', { skip: missingChdb() }, () => {
       ['y', 1_728_000_005],
     ]);
     assert.deepEqual(chdb.rows('SELECT count() FROM arrivals'), [[0]]);
-    assert.deepEqual(versions(), [['weir: version 1']]);
+    assert.deepEqual(versions(), [['weir: version 2']]);
+  });
+
+  test('a table of version 1 gets the index of messages', async () => {
+    makeDatabase(chdb);
+    chdb.run('ALTER TABLE events DROP INDEX message_texts');
+    chdb.run("ALTER TABLE events MODIFY COMMENT 'weir: version 1'");
+    const made = new ClickHouseTable({ ...connectionTo(door.url), statements: tableStatements() });
+    await made.make();
+    await made.close();
+    assert.deepEqual(versions(), [['weir: version 2']]);
+    const indexes = chdb.rows(
+      "SELECT name FROM system.data_skipping_indices WHERE database = 'weir' AND table = 'events' ORDER BY name",
+    );
+    assert.deepEqual(indexes, [['message_texts'], ['received']]);
   });
 
   test('tables of a newer version are left alone, and say so', async () => {
     makeDatabase(chdb);
-    chdb.run("ALTER TABLE events MODIFY COMMENT 'weir: version 2'");
+    chdb.run("ALTER TABLE events MODIFY COMMENT 'weir: version 3'");
     const options = { ...connectionTo(door.url), statements: tableStatements() };
     const [day] = (await batchWith([{ id: 'x', timestampUs: DAY_US }])).days();
     for (const statements of [options.statements, []]) {
@@ -120,16 +134,16 @@ suite('rows in ClickHouse', { skip: missingChdb() }, () => {
       await assert.rejects(table.insert(day!.rows, 'x', new AbortController().signal), {
         code: 'store_unavailable',
         message:
-          'the tables in ClickHouse are of version 2; this weir knows versions up to 1: start a newer one',
+          'the tables in ClickHouse are of version 3; this weir knows versions up to 2: start a newer one',
       });
       await table.close();
     }
     assert.deepEqual(chdb.rows('SELECT count() FROM events'), [[0]]);
-    assert.deepEqual(versions(), [['weir: version 2']]);
+    assert.deepEqual(versions(), [['weir: version 3']]);
     // Another process changes the tables, and this one has only to be asked again.
     const table = new ClickHouseTable(options);
     await assert.rejects(table.make());
-    chdb.run("ALTER TABLE events MODIFY COMMENT 'weir: version 1'");
+    chdb.run("ALTER TABLE events MODIFY COMMENT 'weir: version 2'");
     await table.make();
     await table.close();
   });

@@ -376,19 +376,28 @@ function need(plan: LogicalPlan, context: NeedContext): LogicalPlan {
 function withTexts(scan: Scan, context: NeedContext): Scan {
   const { late, projectKey } = scan;
   const wanted: WantedText[] = [];
+  const messageTexts: (readonly string[])[] = [];
   for (const need of context.tests) {
     if ('parameter' in need && need.isPattern !== true && need.parameter === late?.project)
       continue;
     if ('texts' in need && !isOfUse(need.texts, projectKey)) continue;
+    if ('texts' in need && isMessage(need.input, scan)) messageTexts.push(need.texts);
     const path = eventPathOf(need.input, scan, context.elements, false);
     if (path === undefined || path.length === 0) continue;
     if ('texts' in need) wanted.push(neededText(path, need.texts));
     else wanted.push({ path, parameter: need.parameter, isPattern: need.isPattern });
   }
-  if (wanted.length === 0) return scan;
+  const told = messageTexts.length === 0 ? scan : { ...scan, messageTexts };
+  if (wanted.length === 0) return told;
   const areLate = late?.project !== undefined || wanted.some((item) => 'parameter' in item);
-  if (areLate) return { ...scan, late: { ...late, texts: wanted } };
-  return { ...scan, texts: wanted as readonly NeededText[] };
+  if (areLate) return { ...told, late: { ...late, texts: wanted } };
+  return { ...told, texts: wanted as readonly NeededText[] };
+}
+
+function isMessage(expression: Expression, scan: Scan): boolean {
+  if (expression.op !== 'column') return false;
+  const item = scan.columns.find(({ column }) => column.id === expression.id);
+  return item?.field === 'event_message';
 }
 
 /** What is somewhere in a string whenever a condition holds; a string without it does not make it fail. */

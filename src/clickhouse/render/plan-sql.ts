@@ -10,11 +10,12 @@ import {
   withinReach,
 } from '../../../engine/index.ts';
 import type { FieldPlan, FindField, UnnestedField } from '../fields/field-plan.ts';
-import { EVENTS_TABLE, NO_PROJECT } from '../schema.ts';
+import { EVENTS_TABLE, INDEXED_MESSAGE, NO_PROJECT } from '../schema.ts';
 import { aggregateRows, type RenderContext } from './aggregate-rows.ts';
 import { withAnswers } from './correlated-sql.ts';
 import { dynamicElements } from './dynamic-sql.ts';
 import { type ColumnSql, ExpressionSql } from './expression-sql.ts';
+import { containingPattern } from './functions/like-sql.ts';
 import { filtered, joinRows } from './join-rows.ts';
 import { type NumberRange, numberedScan } from './numbered-scan.ts';
 import { refuse } from './refusal.ts';
@@ -141,6 +142,7 @@ export class PlanSql implements Plans {
       if (startUs > TIMESTAMP_US_MIN) conditions.push(`timestamp >= ${time(startUs)}`);
       if (endUs < TIMESTAMP_US_END) conditions.push(`timestamp < ${time(endUs)}`);
     }
+    conditions.push(...this.#messageConditions(scan.messageTexts));
     if (this.#bound?.scan === scan) conditions.push(this.#bound.condition);
     const fields = new Map(
       this.#fields.scanned.get(scan)?.map(({ column, name }) => [column.id, name]),
@@ -191,6 +193,14 @@ export class PlanSql implements Plans {
     }
     const keys = reach.filter((key) => key !== NO_PROJECT).map((key) => this.#parts.text(key));
     return keys.length === 0 ? ['0'] : ['NOT is_mixed', `project IN (${keys.join(', ')})`];
+  }
+
+  /** What follows from the conditions of the query, in the form that an index of texts is used for. */
+  #messageConditions(needed: Of<'scan'>['messageTexts'] = []): readonly string[] {
+    return needed.map((texts) => {
+      const patterns = texts.map((text) => this.#parts.text(containingPattern(text)));
+      return `(${patterns.map((pattern) => `${INDEXED_MESSAGE} LIKE ${pattern}`).join(' OR ')})`;
+    });
   }
 
   #body(): string {

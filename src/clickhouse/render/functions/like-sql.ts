@@ -21,13 +21,17 @@ export function likeSql(call: CallSql, pattern: SqlValue): string {
     case 'suffix':
       return `endsWith(${value}, ${text})`;
     case 'contains':
-      // Of these forms this one alone lets an index of texts be used.
-      return `(${value} LIKE ${constant(`%${compiled.text.replaceAll(/[%_\\]/g, '\\$&')}%`)})`;
+      return `(${value} LIKE ${constant(containingPattern(compiled.text))})`;
     default: {
       const isOfBytes = types[0]!.kind === 'BYTES';
       return `match(${isOfBytes ? latin1(value) : value}, ${parts.text(expressionOf(String(pattern)), span)})`;
     }
   }
+}
+
+/** The pattern of LIKE for all texts with this one in them. */
+export function containingPattern(text: string): string {
+  return `%${text.replaceAll(/[%_\\]/g, '\\$&')}%`;
 }
 
 /** The regular expression that matches the same texts. */
