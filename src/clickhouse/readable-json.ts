@@ -73,7 +73,8 @@ export function readableJson(json: Uint8Array): Uint8Array | undefined {
 /** Collects replacements, from the first byte to the last. */
 class Edits {
   readonly #json: Uint8Array;
-  readonly #parts: Uint8Array[] = [];
+  /** Made with the first: nearly all events have none. */
+  #parts: Uint8Array[] | undefined;
   #copied = 0;
 
   constructor(json: Uint8Array) {
@@ -81,13 +82,14 @@ class Edits {
   }
 
   replace(start: number, end: number, by: Uint8Array): void {
+    this.#parts ??= [];
     this.#parts.push(this.#json.subarray(this.#copied, start), by);
     this.#copied = end;
   }
 
   /** `undefined` if nothing was replaced. */
   result(): Uint8Array | undefined {
-    if (this.#parts.length === 0) return undefined;
+    if (this.#parts === undefined) return undefined;
     return Buffer.concat([...this.#parts, this.#json.subarray(this.#copied)]);
   }
 }

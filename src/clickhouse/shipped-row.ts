@@ -82,9 +82,9 @@ export function writeShippedRow(row: ShippedRow, tsv: TsvBuffer): void {
   if (readable === undefined) tsv.null();
   else tsv.text(body, 0, body.length);
   tsv.ascii(row.gateway);
-  tsv.ascii(String(row.place.sequence));
-  tsv.ascii(String(row.place.event));
-  tsv.ascii(String(secondOf(row.receivedUs)).padStart(SECOND_DIGITS, '0'));
+  tsv.integer(row.place.sequence);
+  tsv.integer(row.place.event);
+  tsv.integer(secondOf(row.receivedUs), SECOND_DIGITS);
   tsv.endRow();
 }
 
@@ -133,8 +133,9 @@ export class RecordRows {
     const projectKey = batch.projectKeys[row]!;
     this.#body.clear();
     this.#records.write(row, this.#body);
-    const written = {
-      ...{ source: this.#source, gateway: this.#gateway, place, receivedUs: this.#receivedUs },
+    // Field by field: of an object that is spread V8 makes a hidden class for each row.
+    const written: ShippedRow = {
+      source: this.#source,
       projectKey: findString(batch, projectKey),
       isMixed: projectKey === MIXED_PROJECTS,
       timestampUs: this.timestampUs(row),
@@ -142,6 +143,9 @@ export class RecordRows {
       message: findString(batch, batch.messages[row]!),
       namedProject: findString(batch, batch.projects[row]!),
       body: this.#body.written(),
+      gateway: this.#gateway,
+      place,
+      receivedUs: this.#receivedUs,
     };
     writeShippedRow(written, tsv);
   }

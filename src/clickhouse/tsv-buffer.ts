@@ -64,6 +64,14 @@ export class TsvBuffer {
     }
   }
 
+  /** A field of an integer from 0 on, with at least so many digits. */
+  integer(value: number, digitsMin = 1): void {
+    let digits = digitsMin;
+    while (value >= 10 ** digits) digits++;
+    this.#beginField(digits);
+    this.#digits(value, digits);
+  }
+
   null(): void {
     this.#beginField(NULL_FIELD.length);
     this.#bytes.set(NULL_FIELD, this.#size);
@@ -79,19 +87,24 @@ export class TsvBuffer {
     }
     this.ascii(this.#secondText);
     this.#reserve(6);
-    let rest = timestampUs - second * MICROS;
-    for (let at = this.#size + 5; at >= this.#size; at--) {
-      const tenth = Math.floor(rest / 10);
-      this.#bytes[at] = ZERO + rest - 10 * tenth;
-      rest = tenth;
-    }
-    this.#size += 6;
+    this.#digits(timestampUs - second * MICROS, 6);
   }
 
   endRow(): void {
     this.#reserve(1);
     this.#bytes[this.#size++] = NEWLINE;
     this.#isRowEmpty = true;
+  }
+
+  /** The last so many digits of an integer, for which there is room. */
+  #digits(value: number, count: number): void {
+    let rest = value;
+    for (let at = this.#size + count - 1; at >= this.#size; at--) {
+      const tenth = Math.floor(rest / 10);
+      this.#bytes[at] = ZERO + rest - 10 * tenth;
+      rest = tenth;
+    }
+    this.#size += count;
   }
 
   #beginField(size: number): void {
