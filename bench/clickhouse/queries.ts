@@ -31,8 +31,9 @@ const WARM_UPS = 2;
 const PAIRS = 9;
 /** Of the time of the expert's statement. */
 const BAR = 1.3;
-/** Rows of an insert while the tables are filled. */
+/** Rows of an insert while the tables are filled, and bytes: a string of full events has a limit of 512 MB. */
 const LOAD_ROWS = 200_000;
+const LOAD_BYTES = 128e6;
 /** A full event has some 3.5 KB, nine times as much as a lean one. */
 const FULL_PART = 10;
 
@@ -137,7 +138,7 @@ async function load(server: BenchServer, kind: Kind, eventCount: number): Promis
   for await (const { record, text } of records(kind, { tenants: TENANTS, eventCount })) {
     await batch.add(record);
     texts.push(text);
-    if (batch.rowCount >= LOAD_ROWS) await send();
+    if (batch.rowCount >= LOAD_ROWS || batch.byteSize >= LOAD_BYTES) await send();
   }
   await send();
   chdb.run('OPTIMIZE TABLE weir.events FINAL');

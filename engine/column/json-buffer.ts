@@ -1,4 +1,5 @@
 import { assert } from '../assert.ts';
+import type { ByteRange } from './skeleton.ts';
 import {
   ASCII_COPY_SIZE,
   isSurrogateAt,
@@ -91,6 +92,11 @@ export class JsonBuffer implements JsonWriter {
   /** What was written: good until more is, or the buffer is cleared. */
   written(): Uint8Array {
     return this.#bytes.subarray(0, this.#size);
+  }
+
+  /** The same where it lies: a view would be an object of some hundred bytes. */
+  range(): ByteRange {
+    return { bytes: this.#bytes, start: 0, end: this.#size };
   }
 
   /** Forgets what was written. The memory is kept for what comes next, unless it is much. */

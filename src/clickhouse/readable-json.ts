@@ -1,4 +1,4 @@
-import { endOfString } from '../../engine/columns.ts';
+import { type ByteRange, endOfString } from '../../engine/columns.ts';
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -45,13 +45,14 @@ const DEPTH_MAX = 1000;
  *
  * Reading takes time in proportion to the text, and nothing recurses.
  */
-export function readableJson(json: Uint8Array): Uint8Array | undefined {
+export function readableJson(json: ByteRange): ByteRange | undefined {
+  const { bytes, end } = json;
   const edits = new Edits(json);
   let depth = 0;
-  for (let at = 0; at < json.length; ) {
-    const byte = json[at]!;
+  for (let at = json.start; at < end; ) {
+    const byte = bytes[at]!;
     if (byte === QUOTE) {
-      at = readString(json, at, edits);
+      at = readString(bytes, at, edits);
     } else if (byte === MINUS || (byte >= ZERO && byte <= NINE)) {
       at = readNumber(json, at, edits);
     } else {
@@ -59,9 +60,9 @@ export function readableJson(json: Uint8Array): Uint8Array | undefined {
       if (byte === LIST_START || byte === MAP_START) {
         depth++;
         if (depth > DEPTH_MAX) {
-          const end = endOfContainer(json, at);
-          edits.replace(at - 1, end, NULL_TEXT);
-          at = end;
+          const start = at - 1;
+          at = endOfContainer(bytes, at);
+          edits.replace(start, at, NULL_TEXT);
           depth--;
         }
       } else if (byte === LIST_END || byte === MAP_END) depth--;
@@ -72,25 +73,28 @@ export function readableJson(json: Uint8Array): Uint8Array | undefined {
 
 /** Collects replacements, from the first byte to the last. */
 class Edits {
-  readonly #json: Uint8Array;
+  readonly #json: ByteRange;
   /** Made with the first: nearly all events have none. */
   #parts: Uint8Array[] | undefined;
-  #copied = 0;
+  #copied: number;
 
-  constructor(json: Uint8Array) {
+  constructor(json: ByteRange) {
     this.#json = json;
+    this.#copied = json.start;
   }
 
   replace(start: number, end: number, by: Uint8Array): void {
     this.#parts ??= [];
-    this.#parts.push(this.#json.subarray(this.#copied, start), by);
+    this.#parts.push(this.#json.bytes.subarray(this.#copied, start), by);
     this.#copied = end;
   }
 
   /** `undefined` if nothing was replaced. */
-  result(): Uint8Array | undefined {
+  result(): ByteRange | undefined {
     if (this.#parts === undefined) return undefined;
-    return Buffer.concat([...this.#parts, this.#json.subarray(this.#copied)]);
+    const rest = this.#json.bytes.subarray(this.#copied, this.#json.end);
+    const bytes = Buffer.concat([...this.#parts, rest]);
+    return { bytes, start: 0, end: bytes.length };
   }
 }
 
@@ -143,12 +147,12 @@ function isLow(unit: number): boolean {
 }
 
 /** Reads the number at `start`; returns where it ends. */
-function readNumber(json: Uint8Array, start: number, edits: Edits): number {
+function readNumber({ bytes, end }: ByteRange, start: number, edits: Edits): number {
   let at = start + 1;
   let isInteger = true;
   let hasExponent = false;
-  for (; at < json.length; at++) {
-    const byte = json[at]!;
+  for (; at < end; at++) {
+    const byte = bytes[at]!;
     if (byte >= ZERO && byte <= NINE) continue;
     // A dot, a sign, or the letter of an exponent in either case.
     const isLetter = (byte | 0x20) === 0x65;
@@ -157,7 +161,7 @@ function readNumber(json: Uint8Array, start: number, edits: Edits): number {
     hasExponent ||= isLetter;
   }
   if (at - start < SHORT_NUMBER_SIZE && !hasExponent) return at;
-  const readable = readableNumber(Buffer.from(json.subarray(start, at)).toString(), isInteger);
+  const readable = readableNumber(Buffer.from(bytes.subarray(start, at)).toString(), isInteger);
   if (readable !== undefined) edits.replace(start, at, Buffer.from(readable));
   return at;
 }

@@ -113,7 +113,7 @@ export class SegmentRows {
         id: this.#id.keep(findText(ids, index)),
         message: this.#message.keep(findText(messages, index)),
         namedProject: this.#namedProject.keep(findText(projects, index)),
-        body: this.#body.written(),
+        body: this.#body.range(),
       };
     }
   }

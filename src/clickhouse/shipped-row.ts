@@ -41,7 +41,7 @@ export type ShippedRow = {
   readonly message: ByteRange | undefined;
   readonly namedProject: ByteRange | undefined;
   /** JSON of the root record. */
-  readonly body: Uint8Array;
+  readonly body: ByteRange;
   readonly gateway: string;
   readonly place: RowPlace;
   /** 0 if it is not known. */
@@ -78,9 +78,8 @@ export function writeShippedRow(row: ShippedRow, tsv: TsvBuffer): void {
   writeText(tsv, row.message);
   writeText(tsv, row.namedProject);
   const readable = readableJson(body);
-  tsv.text(readable ?? body, 0, (readable ?? body).length);
-  if (readable === undefined) tsv.null();
-  else tsv.text(body, 0, body.length);
+  writeText(tsv, readable ?? body);
+  writeText(tsv, readable && body);
   tsv.ascii(row.gateway);
   tsv.integer(row.place.sequence);
   tsv.integer(row.place.event);
@@ -142,7 +141,7 @@ export class RecordRows {
       id: findString(batch, batch.ids[row]!),
       message: findString(batch, batch.messages[row]!),
       namedProject: findString(batch, batch.projects[row]!),
-      body: this.#body.written(),
+      body: this.#body.range(),
       gateway: this.#gateway,
       place,
       receivedUs: this.#receivedUs,
