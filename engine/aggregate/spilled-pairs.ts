@@ -103,11 +103,10 @@ export class SpilledPairs {
     for (let part = 0; part < PART_COUNT; part++) {
       const keys = new ByteIndex();
       const pairs = new PairSet();
+      const to = { keys, pairs, groupCount, groupsOnWay, valuesOnWay };
       for (const run of this.#runs) {
         pause();
-        addRecords(this.#readPart(run, part), {
-          ...{ keys, pairs, groupCount, groupsOnWay, valuesOnWay },
-        });
+        addRecords(this.#readPart(run, part), to);
       }
       const { groups, values } = pairs;
       if (groups.length > 0) take({ groups, values, keys: keys.texts });

@@ -94,7 +94,7 @@ export class JsonBuffer implements JsonWriter {
     return this.#bytes.subarray(0, this.#size);
   }
 
-  /** The same where it lies: a view would be an object of some hundred bytes. */
+  /** What was written, as a range of this buffer, good for as long. It costs less than a view, for one in each row. */
   range(): ByteRange {
     return { bytes: this.#bytes, start: 0, end: this.#size };
   }

@@ -57,7 +57,10 @@ export type Scan = {
    * events.
    */
   readonly texts?: readonly NeededText[];
-  /** Only events whose message may hold one text of each list: a hint, too, for a store that has an index of messages. */
+  /**
+   * Lists of texts: rows pass only if the message of their event contains at least one text of each list. A hint for stores
+   * with an index of messages; others ignore it.
+   */
   readonly messageTexts?: readonly (readonly string[])[];
   /** Of a plan that leaves texts open: what they make of project and texts. */
   readonly late?: LateScan;

@@ -70,12 +70,14 @@ const RECEIVED = "received DateTime('UTC') CODEC(Delta, ZSTD)";
 /** Rows that were received long before others are not read to find those. */
 const RECEIVED_INDEX = 'received received TYPE minmax GRANULARITY 1';
 
-/** `event_message` as an index of texts has it, and as a condition must name it: such an index takes no NULL. */
+/** The indexed expression: the index takes no NULL. ClickHouse uses it only for conditions on this very expression. */
 export const INDEXED_MESSAGE = "ifNull(event_message, '')";
 
 /**
- * Tells of some thousand rows whether none has a text: a Bloom filter of 32 KiB over all runs of four characters. Of 60,000
- * different runs it finds one that is not there in one of eight cases, so a text of ten characters hardly ever.
+ * A Bloom filter for each granule (some 8,000 rows): 32 KiB, three hashes of each four characters in a row. ClickHouse skips
+ * a granule if the filter lacks four characters of the text that is searched for. With 60,000 different fours in a granule,
+ * the filter has one in eight of those that do not occur. A text of ten characters has seven fours, so few granules are
+ * read in vain.
  */
 const MESSAGE_INDEX = `message_texts ${INDEXED_MESSAGE} TYPE ngrambf_v1(4, 32768, 3, 0) GRANULARITY 1`;
 

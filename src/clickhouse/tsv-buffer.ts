@@ -67,7 +67,7 @@ export class TsvBuffer {
   /** A field of an integer from 0 on, with at least so many digits. */
   integer(value: number, digitsMin = 1): void {
     let digits = digitsMin;
-    while (value >= 10 ** digits) digits++;
+    for (let power = 10 ** digitsMin; value >= power; power *= 10) digits++;
     this.#beginField(digits);
     this.#digits(value, digits);
   }

@@ -61,7 +61,10 @@ before(async () => {
 
 after(() => stores?.close());
 
-/** Of ClickHouse, which has the same with and without columns of fields and through a table of shards, and of the embedded engine. */
+/**
+ * The answers of ClickHouse and of the embedded engine. Columns of fields, and a table of the engine `Distributed`, must not
+ * change that of ClickHouse.
+ */
 function answersOf(name: string, parameters: Parameters): readonly [StoreAnswer, StoreAnswer] {
   const endpoint = catalogue.find(name);
   ok(endpoint !== undefined, name);
