@@ -168,8 +168,9 @@ export const SETTING_TABLE = {
   clickhouseCluster: optional({
     variable: 'CLICKHOUSE_CLUSTER',
     subject: 'ClickHouse',
-    summary: 'cluster of one shard, on all replicas of which the table is made',
-    details: 'The table is then a ReplicatedMergeTree.',
+    summary: 'cluster on whose servers the tables are made',
+    details:
+      'The tables are then replicated, and with several shards each has a part of the projects. ClickHouse needs Keeper for it.',
     kind: identifierKind(),
     defaultText: 'none: one server',
   }),

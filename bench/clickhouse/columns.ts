@@ -1,5 +1,5 @@
 import type { PreparedQuery } from '../../engine/plan/prepared-query.ts';
-import { addColumnsStatement, savedPathsOf } from '../../src/clickhouse/fields/field-columns.ts';
+import { addColumnsStatements, savedPathsOf } from '../../src/clickhouse/fields/field-columns.ts';
 import { type FieldColumn, fieldColumnOf, keyOf } from '../../src/clickhouse/fields/field-path.ts';
 import type { FindField } from '../../src/clickhouse/fields/field-plan.ts';
 import { DIRECTORY } from './records.ts';
@@ -15,7 +15,7 @@ export function columnsOf(endpoints: readonly { readonly query: PreparedQuery }[
     }
   }
   return {
-    statement: addColumnsStatement([...columns.values()], { isFilled: false }),
+    statement: addColumnsStatements([...columns.values()], { isFilled: false })[0]!,
     find: (path) => columns.get(keyOf(path))?.name,
   };
 }

@@ -6,6 +6,7 @@ import { readRows } from './client.ts';
 import { EVENTS_TABLE } from './schema.ts';
 import { secondOf } from './shipped-row.ts';
 import type { Stretch } from './stretches.ts';
+import { storedName, type TableLayout } from './table-layout.ts';
 
 /** Numbers that were given to events of some sources: [start, end). */
 export type Arrived = {
@@ -48,13 +49,13 @@ export type JournalEnds = {
  */
 export class ArrivalJournal {
   readonly #client: ClickHouseClient;
-  readonly #make: () => Promise<void>;
+  readonly #make: () => Promise<TableLayout>;
   /** No row that this gateway is going to look for ends before. */
   #end = 0;
   #secret: string | undefined;
 
   /** `make` makes the table where it is missing. */
-  constructor(client: ClickHouseClient, make: () => Promise<void>) {
+  constructor(client: ClickHouseClient, make: () => Promise<TableLayout>) {
     this.#client = client;
     this.#make = make;
   }
@@ -164,27 +165,28 @@ export class ArrivalJournal {
 
   /**
    * Has ClickHouse drop the rows of events that it received so many days ago, if there are at least `rowsMin`. It does so
-   * after the promise has resolved. The first row and the last one stay. A Distributed table, which drops nothing, is left
+   * after the promise has resolved. The first row and the last one stay. A `Distributed` table that an operator made is left
    * as it is.
    */
   async trim(
     { days, rowsMin }: { readonly days: number; readonly rowsMin: number },
     signal: AbortSignal,
   ): Promise<void> {
-    await this.#make();
+    const layout = await this.#make();
+    const stored = storedName(ARRIVALS_TABLE, layout);
     const [table] = await this.#rows<OldRows>(
       `SELECT toInt64(toUnixTimestamp(now())) - {days: UInt32} * 86400 AS before, max(number_end) AS end,
         countIf(number_end > 1 AND received_max < before) AS found,
         (SELECT engine FROM system.tables WHERE database = currentDatabase() AND name = {table: String}) AS engine
         FROM ${ARRIVALS_TABLE}`,
-      { days, table: ARRIVALS_TABLE },
+      { days, table: stored },
       signal,
     );
     const { before, end, found, engine } = must(table);
     if (Number(found) < rowsMin || !engine.endsWith('MergeTree')) return;
     // Replicas take no change that reads the clock.
     await this.#client.command({
-      query: `ALTER TABLE ${ARRIVALS_TABLE} DELETE WHERE number_end > 1 AND number_end < ${Number(end)} AND received_max < ${Number(before)}`,
+      query: `ALTER TABLE ${stored}${layout.onCluster} DELETE WHERE number_end > 1 AND number_end < ${Number(end)} AND received_max < ${Number(before)}`,
       abort_signal: signal,
     });
   }

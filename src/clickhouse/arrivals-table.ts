@@ -1,4 +1,4 @@
-import { tableEngineOf } from './table-engine.ts';
+import { ONE_SERVER, storedName, type TableLayout } from './table-layout.ts';
 
 /**
  * The table that numbers the events of all gateways, in one order for all of them. A gateway appends rows for a batch when
@@ -44,14 +44,17 @@ const REMEMBERED_APPENDS = 10_000;
 /** Rows of the table between two marks of its index: a poll reads the last few. */
 const MARK_ROWS = 256;
 
-/** The statement that makes the table where it is missing; on all replicas of a cluster, if one is named. */
+/** All rows are on the first shard: ClickHouse compares deduplication tokens within one table. */
+export const ARRIVALS_SHARD_KEY = 'number_start % 1';
+
+/** The statement that makes the table of rows where it is missing, by default on one server. */
 export function arrivalsTableStatement({
-  cluster,
+  layout = ONE_SERVER,
 }: {
-  readonly cluster?: string | undefined;
+  readonly layout?: TableLayout | undefined;
 } = {}): string {
-  const { onCluster, engine, windowSetting } = tableEngineOf(cluster);
-  return `CREATE TABLE IF NOT EXISTS ${ARRIVALS_TABLE}${onCluster} (
+  const { onCluster, engine, windowSetting } = layout;
+  return `CREATE TABLE IF NOT EXISTS ${storedName(ARRIVALS_TABLE, layout)}${onCluster} (
   number_start UInt64 CODEC(Delta, ZSTD),
   number_end UInt64 CODEC(Delta, ZSTD),
   gateway LowCardinality(String),

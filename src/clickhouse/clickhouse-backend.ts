@@ -17,10 +17,11 @@ import { type ClickHouseConnection, connectionOf, openClient } from './client.ts
 import { ClickHouseTable } from './event-table.ts';
 import { FieldColumns } from './fields/field-columns.ts';
 import { FollowedArrivals } from './followed-arrivals.ts';
-import { EVENTS_TABLE, tableStatements } from './schema.ts';
+import { EVENTS_TABLE } from './schema.ts';
 import { ShippedStore, type ShippedStoreOptions } from './shipped-store.ts';
 import { READING_SETTINGS } from './statement-run.ts';
 import { STATEMENTS_MAX, StatementRunner } from './statement-runner.ts';
+import { CHANGE_SETTINGS } from './table-layout.ts';
 
 const DAY_US = 86_400_000_000;
 
@@ -49,10 +50,7 @@ export function openClickHouseBackend(options: {
   const table = new ClickHouseTable({
     ...connection,
     table: EVENTS_TABLE,
-    statements: tableStatements({
-      cluster: settings.clickhouseCluster,
-      retentionDays: settings.retentionDays,
-    }),
+    made: { cluster: settings.clickhouseCluster, retentionDays: settings.retentionDays },
   });
   const stacks = new StackThrottle(clock.monotonicMs);
   const store = new ShippedStore({
@@ -122,7 +120,11 @@ function openUpkeep(of: {
     log({ level: 'error', event, error: stacks.describe(error) });
   };
   const columns = new FieldColumns({
-    client: openClient(connection, { silentMsMax: CHANGE_MS_MAX, requestsMax: 1, settings: {} }),
+    client: openClient(connection, {
+      silentMsMax: CHANGE_MS_MAX,
+      requestsMax: 1,
+      settings: CHANGE_SETTINGS,
+    }),
     makeTable: () => table.make(),
     sources,
     onFailure: report('columns_failed'),

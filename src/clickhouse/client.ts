@@ -20,6 +20,9 @@ type ConnectionSettings = Pick<
   'clickhouseUrl' | 'clickhouseUser' | 'clickhousePassword' | 'clickhouseDatabase'
 >;
 
+/** All statements read the same replica of a shard, as long as it is there: another one may have fewer events. */
+const REPLICA_SETTINGS = { load_balancing: 'in_order' } as const;
+
 /** The connection that the settings name. CLICKHOUSE_URL must be set. */
 export function connectionOf(settings: ConnectionSettings): ClickHouseConnection {
   return {
@@ -50,7 +53,7 @@ export function openClient(
     use_multipart_params_auto: true,
     // Failures are reported where they are handled.
     log: { level: ClickHouseLogLevel.OFF },
-    clickhouse_settings: options.settings,
+    clickhouse_settings: { ...REPLICA_SETTINGS, ...options.settings },
   });
 }
 

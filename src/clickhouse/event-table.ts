@@ -10,9 +10,17 @@ import {
   type GatewayPart,
   type MovedTable,
 } from './moved-table.ts';
-import { EVENTS_TABLE, SCHEMA_VERSION, schemaVersionOf, type TableStatement } from './schema.ts';
+import { EVENTS_TABLE, SCHEMA_VERSION, schemaVersionOf, tableStatements } from './schema.ts';
 import { ARRIVAL_SQL, SHIPPED_COLUMNS } from './shipped-row.ts';
 import type { Stretch } from './stretches.ts';
+import {
+  CHANGE_SETTINGS,
+  findLayout,
+  ONE_SERVER,
+  type PresentTable,
+  storedName,
+  type TableLayout,
+} from './table-layout.ts';
 
 /**
  * Milliseconds without a byte from ClickHouse after which an insert counts as failed. A batch takes a second; a cluster
@@ -29,10 +37,16 @@ const REQUESTS_MAX = 4;
 
 export type ClickHouseOptions = ClickHouseConnection & {
   readonly table: string;
-  /** Make the tables where they are missing; without them, the tables must be there. */
-  readonly statements?: readonly TableStatement[];
+  /** How the tables are made where they are missing; without it, they must be there. */
+  readonly made?: MadeTables | undefined;
   /** Instead of INSERT_MS_MAX; for tests. */
   readonly insertMsMax?: number | undefined;
+};
+
+type MadeTables = {
+  /** The cluster that has the tables; on one server by default. */
+  readonly cluster?: string | undefined;
+  readonly retentionDays?: number | undefined;
 };
 
 /** Where events are kept. */
@@ -65,22 +79,25 @@ export type RowsOfDay = {
 export class ClickHouseTable implements MovedTable {
   readonly #client: ClickHouseClient;
   readonly #table: string;
-  readonly #statements: readonly TableStatement[];
+  readonly #made: MadeTables | undefined;
   /** The numbers of all events. */
   readonly journal: ArrivalJournal;
   /** Set while the tables are being made, and when they are. */
-  #making: Promise<unknown> | undefined;
+  #making: Promise<TableLayout> | undefined;
 
   constructor(options: ClickHouseOptions) {
     this.#table = options.table;
-    this.#statements = options.statements ?? [];
+    this.#made = options.made;
     this.#client = openClient(options, {
       silentMsMax: options.insertMsMax ?? INSERT_MS_MAX,
       requestsMax: REQUESTS_MAX,
       settings: {
-        // The answer comes when the rows are in the table.
+        ...CHANGE_SETTINGS,
+        // The answer comes when the rows are in the table: on all shards, and on most replicas of each.
         async_insert: 0,
         wait_end_of_query: 1,
+        distributed_foreground_insert: 1,
+        insert_quorum: 'auto',
         insert_deduplicate: 1,
         max_insert_block_size: String(BLOCK_ROWS),
         min_insert_block_size_rows: String(BLOCK_ROWS),
@@ -91,41 +108,55 @@ export class ClickHouseTable implements MovedTable {
   }
 
   /**
-   * Makes the tables, once. After a rejection they may be there, and the next call tries again. Rejects with a QueryError
-   * `store_unavailable` where a newer weir has made them.
+   * Makes the tables, once, and resolves to where they are. After a rejection they may be there, and the next call tries
+   * again. Rejects with a QueryError `store_unavailable` where a newer weir has made them.
    */
-  async make(): Promise<void> {
+  async make(): Promise<TableLayout> {
     this.#making ??= this.#makeAll();
     try {
-      await this.#making;
+      return await this.#making;
     } catch (error) {
       this.#making = undefined;
       throw error;
     }
   }
 
-  async #makeAll(): Promise<void> {
-    const version = await this.#schemaVersion();
+  async #makeAll(): Promise<TableLayout> {
+    const present = await this.#presentTables();
+    const layout = await this.#layoutOf(present);
+    const version = versionOf(
+      present.find(({ name }) => name === storedName(EVENTS_TABLE, layout)),
+    );
     if (version > SCHEMA_VERSION) {
       throw new QueryError(
         'store_unavailable',
         `the tables in ClickHouse are of version ${version}; this weir knows versions up to ${SCHEMA_VERSION}: start a newer one`,
       );
     }
-    for (const { sql, since } of this.#statements) {
+    if (this.#made === undefined) return layout;
+    const { retentionDays } = this.#made;
+    // A server that is new in the cluster gets the tables, too.
+    for (const { sql, since } of tableStatements({ layout, retentionDays })) {
       if (since === undefined || version < since) await this.#client.command({ query: sql });
     }
+    return layout;
   }
 
-  /** What is not there is made as it is now. Operators make `Distributed` tables, and change them. */
-  async #schemaVersion(): Promise<number> {
-    const [table] = await readRows<Record<'engine' | 'comment', string>>(this.#client, {
-      query: `SELECT engine, comment FROM system.tables
-        WHERE database = currentDatabase() AND name = {table: String}`,
-      query_params: { table: EVENTS_TABLE },
+  #presentTables(): Promise<PresentTable[]> {
+    return readRows<PresentTable>(this.#client, {
+      query: 'SELECT name, engine, comment FROM system.tables WHERE database = currentDatabase()',
     });
-    if (table === undefined || table.engine === 'Distributed') return SCHEMA_VERSION;
-    return schemaVersionOf(table.comment);
+  }
+
+  async #layoutOf(present: readonly PresentTable[]): Promise<TableLayout> {
+    const cluster = this.#made?.cluster;
+    if (cluster === undefined) return ONE_SERVER;
+    const [shards] = await readRows<{ readonly count: string | number }>(this.#client, {
+      query:
+        'SELECT max(shard_num) AS count FROM system.clusters WHERE cluster = {cluster: String}',
+      query_params: { cluster },
+    });
+    return findLayout(cluster, { table: EVENTS_TABLE, present, shardCount: Number(shards?.count) });
   }
 
   appendArrivals(
@@ -204,6 +235,12 @@ export class ClickHouseTable implements MovedTable {
   async close(): Promise<void> {
     await this.#client.close();
   }
+}
+
+/** What is not there is made as it is now. `Distributed` tables that operators made they change, too. */
+function versionOf(table: PresentTable | undefined): number {
+  if (table === undefined || table.engine === 'Distributed') return SCHEMA_VERSION;
+  return schemaVersionOf(table.comment);
 }
 
 function hexText(bytes: Uint8Array | undefined): string {

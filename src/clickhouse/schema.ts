@@ -1,5 +1,11 @@
-import { arrivalsTableStatement } from './arrivals-table.ts';
-import { tableEngineOf } from './table-engine.ts';
+import { ARRIVALS_SHARD_KEY, ARRIVALS_TABLE, arrivalsTableStatement } from './arrivals-table.ts';
+import {
+  changedNames,
+  distributedStatement,
+  ONE_SERVER,
+  storedName,
+  type TableLayout,
+} from './table-layout.ts';
 
 /**
  * The table that holds the events of all sources in ClickHouse. `test/clickhouse/schema.test.ts` makes it, and compares
@@ -46,7 +52,7 @@ export const EVENTS_TABLE = 'events';
  */
 export const SCHEMA_VERSION = 2;
 
-/** The comment of the table of events states the version; without one it is version 0. */
+/** The comment of the table of rows states the version; without one it is version 0. */
 const COMMENT_START = 'weir: version ';
 
 /** What `project` is of an event of no project, and of several. No project has this key. */
@@ -60,8 +66,8 @@ const REMEMBERED_BATCHES = 10_000;
 
 /** How the table is made. */
 type TableOptions = {
-  /** Makes it on all replicas of this cluster. */
-  readonly cluster?: string | undefined;
+  /** On one server by default. */
+  readonly layout?: TableLayout | undefined;
   /** ClickHouse drops a day this long after it; by default it keeps all. */
   readonly retentionDays?: number | undefined;
 };
@@ -81,6 +87,9 @@ export const INDEXED_MESSAGE = "ifNull(event_message, '')";
  */
 const MESSAGE_INDEX = `message_texts ${INDEXED_MESSAGE} TYPE ngrambf_v1(4, 32768, 3, 0) GRANULARITY 1`;
 
+/** The events of a project come to one shard, and so do those of no project and of several. */
+const EVENTS_SHARD_KEY = 'cityHash64(project)';
+
 /** A statement that makes a table where it is missing, or changes tables of an older version. */
 export type TableStatement = {
   readonly sql: string;
@@ -90,20 +99,38 @@ export type TableStatement = {
 
 /** The statements that make all tables of weir, in their order. */
 export function tableStatements(options: TableOptions = {}): readonly TableStatement[] {
-  const { onCluster } = tableEngineOf(options.cluster);
-  const alter = `ALTER TABLE ${EVENTS_TABLE}${onCluster}`;
+  const { layout = ONE_SERVER } = options;
+  const alter = (table: string): string => `ALTER TABLE ${table}${layout.onCluster}`;
+  const stored = storedName(EVENTS_TABLE, layout);
+  const received = changedNames(EVENTS_TABLE, layout).map((table) => ({
+    sql: `${alter(table)} ADD COLUMN IF NOT EXISTS ${RECEIVED}`,
+    since: 1,
+  }));
   return [
     { sql: eventsTableStatement(options) },
-    {
-      sql: `${alter} ADD COLUMN IF NOT EXISTS ${RECEIVED}, ADD INDEX IF NOT EXISTS ${RECEIVED_INDEX}`,
-      since: 1,
-    },
+    ...received,
+    { sql: `${alter(stored)} ADD INDEX IF NOT EXISTS ${RECEIVED_INDEX}`, since: 1 },
     // Parts that are there get it as ClickHouse merges them.
-    { sql: `${alter} ADD INDEX IF NOT EXISTS ${MESSAGE_INDEX}`, since: 2 },
+    { sql: `${alter(stored)} ADD INDEX IF NOT EXISTS ${MESSAGE_INDEX}`, since: 2 },
+    ...overShards(EVENTS_TABLE, EVENTS_SHARD_KEY, layout),
     { sql: arrivalsTableStatement(options) },
+    ...overShards(ARRIVALS_TABLE, ARRIVALS_SHARD_KEY, layout),
     // Behind all others: what is broken off before is done again.
-    { sql: `${alter} MODIFY COMMENT '${schemaComment(SCHEMA_VERSION)}'`, since: SCHEMA_VERSION },
+    {
+      sql: `${alter(stored)} MODIFY COMMENT '${schemaComment(SCHEMA_VERSION)}'`,
+      since: SCHEMA_VERSION,
+    },
   ];
+}
+
+/** The statement that makes a table over those of all shards, if there are several. */
+function overShards(
+  table: string,
+  shardKey: string,
+  { shardsOf, ...layout }: TableLayout,
+): readonly TableStatement[] {
+  if (shardsOf === undefined) return [];
+  return [{ sql: distributedStatement(table, shardKey, { ...layout, shardsOf }) }];
 }
 
 /** The comment of a table of events of a version. */
@@ -117,15 +144,18 @@ export function schemaVersionOf(comment: string): number {
   return Number.isSafeInteger(version) ? version : 0;
 }
 
-/** The statement that makes the table where it is missing. */
-export function eventsTableStatement({ cluster, retentionDays }: TableOptions = {}): string {
-  const { onCluster, engine, windowSetting } = tableEngineOf(cluster);
+/** The statement that makes the table of rows where it is missing. */
+export function eventsTableStatement({
+  layout = ONE_SERVER,
+  retentionDays,
+}: TableOptions = {}): string {
+  const { onCluster, engine, windowSetting } = layout;
   const settings = [`${windowSetting} = ${REMEMBERED_BATCHES}`, 'ttl_only_drop_parts = 1'];
   const ttl =
     retentionDays === undefined
       ? ''
       : `\nTTL toDateTime(timestamp) + toIntervalDay(${retentionDays + 1})`;
-  return `CREATE TABLE IF NOT EXISTS ${EVENTS_TABLE}${onCluster} (
+  return `CREATE TABLE IF NOT EXISTS ${storedName(EVENTS_TABLE, layout)}${onCluster} (
   source LowCardinality(String),
   project String,
   is_mixed Bool,

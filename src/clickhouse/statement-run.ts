@@ -4,6 +4,7 @@ import { Slices, yieldToEventLoop } from '../../ingest/event-loop.ts';
 import { type Cell, rowJson } from './render/answer.ts';
 import type { RenderedQuery } from './render/query-sql.ts';
 import { toQueryError } from './statement-error.ts';
+import { SHARD_SETTINGS } from './table-layout.ts';
 
 /** Bytes of rows that are written before other work of the thread may run. */
 const ROWS_SLICE_BYTES = 64 * 1024;
@@ -13,6 +14,7 @@ const QUERY_MEMORY_BYTES_MAX = 4 * 1024 * 1024 * 1024;
 
 /** Of each statement that only reads. */
 export const READING_SETTINGS: Readonly<Record<string, string | number>> = {
+  ...SHARD_SETTINGS,
   // The status of the answer says whether all rows are there.
   wait_end_of_query: 1,
   // A statement can change nothing, and is stopped when its connection is closed.

@@ -20,7 +20,7 @@ export const STATEMENTS_MAX = 24;
 export type StatementRunnerOptions = {
   readonly client: ClickHouseClient;
   /** Makes the table of events, once. */
-  readonly makeTable: () => Promise<void>;
+  readonly makeTable: () => Promise<unknown>;
   /** ClickHouse has every event that was acknowledged before this time. */
   readonly completeUntilUs: () => number;
   /** Bytes of all answers that are being read or sent. */

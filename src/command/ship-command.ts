@@ -4,7 +4,7 @@ import { connectionOf } from '../clickhouse/client.ts';
 import { ClickHouseTable } from '../clickhouse/event-table.ts';
 import { type Moved, MoveError } from '../clickhouse/folder-move.ts';
 import { type ShippedFolder, shipFolder } from '../clickhouse/folder-shipping.ts';
-import { EVENTS_TABLE, tableStatements } from '../clickhouse/schema.ts';
+import { EVENTS_TABLE } from '../clickhouse/schema.ts';
 import { ShipCheckpointError } from '../clickhouse/ship-checkpoint.ts';
 import { parseSettings } from '../settings.ts';
 import { CommandFailure, type CommandWorld, UsageError } from './command.ts';
@@ -63,7 +63,7 @@ export function openTable(
   return new ClickHouseTable({
     ...connectionOf(settings),
     table: EVENTS_TABLE,
-    statements: mayMake ? tableStatements({ cluster, retentionDays }) : [],
+    made: mayMake ? { cluster, retentionDays } : undefined,
   });
 }
 

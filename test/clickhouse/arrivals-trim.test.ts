@@ -3,7 +3,6 @@ import { deepEqual, equal } from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { ArrivalsTrim } from '../../src/clickhouse/arrivals-trim.ts';
 import { ClickHouseTable } from '../../src/clickhouse/event-table.ts';
-import { tableStatements } from '../../src/clickhouse/schema.ts';
 import type { Stretch } from '../../src/clickhouse/stretches.ts';
 import { ChdbUnderTest, missingChdb } from './chdb.ts';
 import { connectionTo, makeDatabase } from './events-database.ts';
@@ -32,7 +31,7 @@ suite('the table of arrivals', { skip: missingChdb() }, () => {
     chdb = ChdbUnderTest.start();
     makeDatabase(chdb);
     door = await HttpDoor.open(chdb);
-    table = new ClickHouseTable({ ...connectionTo(door.url), statements: tableStatements() });
+    table = new ClickHouseTable({ ...connectionTo(door.url), made: {} });
   });
 
   after(async () => {

@@ -19,7 +19,7 @@ import { MemoryPool } from '../../ingest/memory-pool.ts';
 import { decodeBody } from '../../ingest/post-body.ts';
 import { randomUuids } from '../../ingest/random-id.ts';
 import type { Source } from '../../ingest/source.ts';
-import { addColumnsStatement } from '../../src/clickhouse/fields/field-columns.ts';
+import { addColumnsStatements } from '../../src/clickhouse/fields/field-columns.ts';
 import { fieldColumnOf, keyOf } from '../../src/clickhouse/fields/field-path.ts';
 import { type FindField, fieldPathsOf } from '../../src/clickhouse/fields/field-plan.ts';
 import { type Cell, rowJson } from '../../src/clickhouse/render/answer.ts';
@@ -29,8 +29,9 @@ import { findFailure } from '../../src/clickhouse/render/statement-parts.ts';
 import { EVENTS_TABLE, eventsTableStatement } from '../../src/clickhouse/schema.ts';
 import { ShipBatch } from '../../src/clickhouse/ship-batch.ts';
 import { SHIPPED_COLUMNS } from '../../src/clickhouse/shipped-row.ts';
+import { SHARD_SETTINGS } from '../../src/clickhouse/table-layout.ts';
 import { canonicalText, parseExact } from '../support/exact-json.ts';
-import { ChdbUnderTest, CLUSTER } from './chdb.ts';
+import { ChdbUnderTest, TWO_SHARDS } from './chdb.ts';
 
 const RETENTION_US = 90 * 86_400_000_000;
 
@@ -58,6 +59,8 @@ export class BothStores {
   readonly #pool = new MemoryPool();
   readonly #randomId = randomUuids();
   #postCount = 0;
+  /** Posts whose events are twice in a table. */
+  #twicePosts: number | undefined;
   readonly #columnNames = new Set<string>();
 
   constructor(sources: readonly SourceSchema[]) {
@@ -149,10 +152,11 @@ export class BothStores {
     plan: LogicalPlan,
     output: readonly Column[],
     scanned: Partial<ScannedEvents> = {},
+    more: Readonly<Record<string, string | number>> = {},
   ): StoreAnswer {
     const within = { reach: EVERYTHING, ...scanned };
     const { sql, parameters, settings, failures } = renderQuery(plan, output, within);
-    const list = Object.entries(settings).map(([name, value]) =>
+    const list = Object.entries({ ...settings, ...more }).map(([name, value]) =>
       typeof value === 'number' ? `${name} = ${value}` : `${name} = '${value}'`,
     );
     return answerOf(() => {
@@ -170,17 +174,37 @@ export class BothStores {
     });
   }
 
-  /** The same of a table of the engine `Distributed` over the table of events. */
-  fromDistributed(plan: LogicalPlan, output: readonly Column[]): StoreAnswer {
-    const { clickHouse } = this;
-    clickHouse.run('CREATE DATABASE IF NOT EXISTS distributed');
-    clickHouse.run(`CREATE TABLE IF NOT EXISTS distributed.${EVENTS_TABLE} AS weir.${EVENTS_TABLE}
-      ENGINE = Distributed(${CLUSTER}, weir, ${EVENTS_TABLE}, cityHash64(project))`);
-    clickHouse.run('USE distributed');
+  /**
+   * The same of each event twice: in one table, and in a table over two shards that have all of them each.
+   */
+  fromTwice(plan: LogicalPlan, output: readonly Column[]): readonly [StoreAnswer, StoreAnswer] {
+    this.#fillTwice();
     try {
-      return this.fromClickHouse(plan, output);
+      this.clickHouse.run('USE twice');
+      const twice = this.fromClickHouse(plan, output);
+      this.clickHouse.run('USE shards');
+      return [twice, this.fromClickHouse(plan, output, {}, SHARD_SETTINGS)];
     } finally {
-      clickHouse.run('USE weir');
+      this.clickHouse.run('USE weir');
+    }
+  }
+
+  #fillTwice(): void {
+    if (this.#twicePosts === this.#postCount) return;
+    this.#twicePosts = this.#postCount;
+    for (const sql of [
+      'DROP DATABASE IF EXISTS shards',
+      'CREATE DATABASE shards',
+      `CREATE TABLE shards.${EVENTS_TABLE} AS weir.${EVENTS_TABLE}
+        ENGINE = Distributed(${TWO_SHARDS}, weir, ${EVENTS_TABLE}, cityHash64(project))`,
+      'DROP DATABASE IF EXISTS twice',
+      'CREATE DATABASE twice',
+      'USE twice',
+      eventsTableStatement(),
+      `INSERT INTO ${EVENTS_TABLE} SELECT * FROM shards.${EVENTS_TABLE}`,
+      'USE weir',
+    ]) {
+      this.clickHouse.run(sql);
     }
   }
 
@@ -189,7 +213,10 @@ export class BothStores {
     const columns = fieldPathsOf(plan, output).map((path) => ({ path, ...fieldColumnOf(path) }));
     if (columns.length === 0) return undefined;
     const missing = columns.filter(({ name }) => !this.#columnNames.has(name));
-    if (missing.length > 0) this.clickHouse.run(addColumnsStatement(missing, { isFilled: false }));
+    if (missing.length > 0) {
+      for (const sql of addColumnsStatements(missing, { isFilled: false }))
+        this.clickHouse.run(sql);
+    }
     for (const { name } of missing) this.#columnNames.add(name);
     const names = new Map(columns.map(({ path, name }) => [keyOf(path), name]));
     return (path) => names.get(keyOf(path));

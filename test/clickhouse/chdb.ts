@@ -46,11 +46,16 @@ const THREADS = 2;
 /** A cluster of one shard, which is this process: it opens no port, so there are no others. */
 export const CLUSTER = 'of_one_shard';
 
+/** A cluster of two shards, both of which are this process: a table over them has each row twice. */
+export const TWO_SHARDS = 'of_two_shards';
+
 /** An address with the port that ClickHouse would have is its own, and nobody is called. */
+const SHARD = '<shard><replica><host>127.0.0.1</host><port>9000</port></replica></shard>';
 const CONFIGURATION = `<clickhouse>
   <tcp_port>9000</tcp_port>
   <remote_servers>
-    <${CLUSTER}><shard><replica><host>127.0.0.1</host><port>9000</port></replica></shard></${CLUSTER}>
+    <${CLUSTER}>${SHARD}</${CLUSTER}>
+    <${TWO_SHARDS}>${SHARD}${SHARD}</${TWO_SHARDS}>
   </remote_servers>
 </clickhouse>`;
 

@@ -4,6 +4,7 @@ import { after, before, suite, test } from 'node:test';
 import type { ClickHouseClient } from '@clickhouse/client';
 import { prepareQuery } from '../../engine/plan/prepared-query.ts';
 import { FieldColumns } from '../../src/clickhouse/fields/field-columns.ts';
+import { ONE_SERVER } from '../../src/clickhouse/table-layout.ts';
 import { ChdbUnderTest, missingChdb } from './chdb.ts';
 import { DATABASE } from './events-database.ts';
 import { HttpDoor } from './http-door.ts';
@@ -114,7 +115,7 @@ test('a change that ClickHouse refuses is reported once, and tried again after l
   const table = new RefusingTable();
   const failures: unknown[] = [];
   const columns = new FieldColumns({
-    ...{ client: table.client, makeTable: async () => {}, sources },
+    ...{ client: table.client, makeTable: async () => ONE_SERVER, sources },
     onFailure: (error) => failures.push(error),
   });
   const path = { source: 'logs', steps: [{ field: 'level' }], read: 'STRING' } as const;

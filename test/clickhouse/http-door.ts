@@ -38,6 +38,8 @@ export class HttpDoor {
     settings: Readonly<Record<string, string>>,
     gone: AbortSignal,
   ) => Promise<void> | void = () => {};
+  /** The statement that runs for one that came, where this process cannot run that one. */
+  translate = (sql: string): string => sql;
   /** Whether it is there at all: if not, connections are closed at once. */
   isOpen = true;
   /** Texts of the statements that came, oldest first. */
@@ -120,11 +122,12 @@ export class HttpDoor {
     const format = FORMAT.exec(sql)?.[1] ?? 'TabSeparated';
     const text = sql.replace(FORMAT, '');
     this.statements.push(text);
-    if (!SELECT.test(text)) return this.#chdb.answer(text, parametersOf(searchParams), format);
+    const run = this.translate(text);
+    if (!SELECT.test(run)) return this.#chdb.answer(run, parametersOf(searchParams), format);
     const settings = settingsOf(searchParams);
     if (isOfCaller(searchParams)) await this.beforeSelect(Object.fromEntries(searchParams), gone);
     const list = Object.entries(settings).map(([name, value]) => `${name} = '${value}'`);
-    const whole = list.length === 0 ? text : `${text} SETTINGS ${list.join(', ')}`;
+    const whole = list.length === 0 ? run : `${run} SETTINGS ${list.join(', ')}`;
     return this.#chdb.answer(whole, parametersOf(searchParams), format);
   }
 }

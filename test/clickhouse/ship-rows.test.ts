@@ -4,7 +4,6 @@ import { after, before, suite, test } from 'node:test';
 import { MIXED_PROJECTS } from '../../engine/column/batch.ts';
 import { PARTITION_US } from '../../ingest/partition.ts';
 import { ClickHouseTable } from '../../src/clickhouse/event-table.ts';
-import { tableStatements } from '../../src/clickhouse/schema.ts';
 import { ShipBatch } from '../../src/clickhouse/ship-batch.ts';
 import { batchOf, type TestEvent } from '../column/batch-of.ts';
 import { ChdbUnderTest, missingChdb } from './chdb.ts';
@@ -94,7 +93,7 @@ suite('rows in ClickHouse', { skip: missingChdb() }, () => {
     chdb.run("ALTER TABLE events MODIFY COMMENT ''");
     chdb.run('DROP TABLE arrivals');
     chdb.run("INSERT INTO events (id, gateway, timestamp) VALUES ('old', 'a', now())");
-    const made = new ClickHouseTable({ ...connectionTo(door.url), statements: tableStatements() });
+    const made = new ClickHouseTable({ ...connectionTo(door.url), made: {} });
     for (const id of ['x', 'y']) {
       const [day] = (await batchWith([{ id, timestampUs: DAY_US }])).days();
       await made.insert(day!.rows, id, new AbortController().signal);
@@ -114,7 +113,7 @@ suite('rows in ClickHouse', { skip: missingChdb() }, () => {
     makeDatabase(chdb);
     chdb.run('ALTER TABLE events DROP INDEX message_texts');
     chdb.run("ALTER TABLE events MODIFY COMMENT 'weir: version 1'");
-    const made = new ClickHouseTable({ ...connectionTo(door.url), statements: tableStatements() });
+    const made = new ClickHouseTable({ ...connectionTo(door.url), made: {} });
     await made.make();
     await made.close();
     assert.deepEqual(versions(), [['weir: version 2']]);
@@ -127,10 +126,10 @@ suite('rows in ClickHouse', { skip: missingChdb() }, () => {
   test('tables of a newer version are left alone, and say so', async () => {
     makeDatabase(chdb);
     chdb.run("ALTER TABLE events MODIFY COMMENT 'weir: version 3'");
-    const options = { ...connectionTo(door.url), statements: tableStatements() };
+    const options = { ...connectionTo(door.url), made: {} };
     const [day] = (await batchWith([{ id: 'x', timestampUs: DAY_US }])).days();
-    for (const statements of [options.statements, []]) {
-      const table = new ClickHouseTable({ ...options, statements });
+    for (const made of [options.made, undefined]) {
+      const table = new ClickHouseTable({ ...options, made });
       await assert.rejects(table.insert(day!.rows, 'x', new AbortController().signal), {
         code: 'store_unavailable',
         message:

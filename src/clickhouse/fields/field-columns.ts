@@ -6,6 +6,7 @@ import { RetryWait } from '../../../ingest/retry-wait.ts';
 import type { SavedQueries } from '../../store/backend.ts';
 import { readRows } from '../client.ts';
 import { EVENTS_TABLE } from '../schema.ts';
+import { changedNames, ONE_SERVER, storedName, type TableLayout } from '../table-layout.ts';
 import {
   FIELD_COLUMN_START,
   type FieldColumn,
@@ -37,7 +38,7 @@ const RETRY_TICKS_MAX = 60;
 export type FieldColumnsOptions = {
   /** May change the table. */
   readonly client: ClickHouseClient;
-  readonly makeTable: () => Promise<void>;
+  readonly makeTable: () => Promise<TableLayout>;
   readonly sources: readonly SourceSchema[];
   /** Called once when a step fails, until one succeeds. */
   readonly onFailure: (error: unknown) => void;
@@ -106,9 +107,9 @@ export class FieldColumns {
     try {
       await this.#readQueries();
       this.#ticksToLook = LOOK_TICKS;
-      await this.#options.makeTable();
-      const present = await this.#look();
-      if (present !== undefined) await this.#add(present);
+      const layout = await this.#options.makeTable();
+      const present = await this.#look(layout);
+      if (present !== undefined) await this.#add(present, layout);
       this.#retry.note(true);
       this.#isFailing = false;
     } catch (error) {
@@ -137,16 +138,22 @@ export class FieldColumns {
     this.#wantedVersion = version;
   }
 
-  /** The columns of fields that the table has; `undefined` of a table that cannot compute columns. */
-  async #look(): Promise<ReadonlySet<string> | undefined> {
+  /** The columns of fields that the tables have; `undefined` of a table that cannot compute columns. */
+  async #look(layout: TableLayout): Promise<ReadonlySet<string> | undefined> {
+    const tables = changedNames(EVENTS_TABLE, layout);
     const [table] = await readRows<{
       readonly engine: string;
       readonly names: readonly string[];
     }>(this.#options.client, {
-      query: `SELECT engine, (SELECT groupArray(name) FROM system.columns WHERE database = currentDatabase()
-          AND table = {table: String} AND default_kind = 'MATERIALIZED' AND startsWith(name, {start: String})) AS names
-        FROM system.tables WHERE database = currentDatabase() AND name = {table: String}`,
-      query_params: { table: EVENTS_TABLE, start: FIELD_COLUMN_START },
+      query: `SELECT engine, (SELECT groupArray(name) FROM (SELECT name FROM system.columns
+          WHERE database = currentDatabase() AND table IN {tables: Array(String)}
+          AND default_kind = 'MATERIALIZED' AND startsWith(name, {start: String})
+          GROUP BY name HAVING count() = {count: UInt8})) AS names
+        FROM system.tables WHERE database = currentDatabase() AND name = {stored: String}`,
+      query_params: {
+        ...{ tables, count: tables.length, start: FIELD_COLUMN_START },
+        stored: storedName(EVENTS_TABLE, layout),
+      },
     });
     if (table?.engine.endsWith('MergeTree') !== true) return undefined;
     const present = new Set(table.names);
@@ -154,7 +161,7 @@ export class FieldColumns {
     return present;
   }
 
-  async #add(present: ReadonlySet<string>): Promise<void> {
+  async #add(present: ReadonlySet<string>, layout: TableLayout): Promise<void> {
     const missing = this.#wanted
       .map(({ column }) => column)
       .filter(({ name }) => !present.has(name))
@@ -166,7 +173,9 @@ export class FieldColumns {
     const there = new Set(present);
     for (let start = 0; start < missing.length; start += COLUMNS_PER_STATEMENT) {
       const added = missing.slice(start, start + COLUMNS_PER_STATEMENT);
-      await this.#options.client.command({ query: addColumnsStatement(added, { isFilled: true }) });
+      for (const query of addColumnsStatements(added, { layout, isFilled: true })) {
+        await this.#options.client.command({ query });
+      }
       for (const { name } of added) there.add(name);
       this.#useThose(there);
     }
@@ -178,17 +187,24 @@ export class FieldColumns {
   }
 }
 
-/** The statement that adds columns. `isFilled`: ClickHouse fills them in the background; else as it merges parts. */
-export function addColumnsStatement(
+/**
+ * The statements that add columns, on one server by default. `isFilled`: ClickHouse fills them in the background; else as it
+ * merges parts.
+ */
+export function addColumnsStatements(
   columns: readonly FieldColumn[],
-  { isFilled }: { readonly isFilled: boolean },
-): string {
+  { layout = ONE_SERVER, isFilled }: { readonly layout?: TableLayout; readonly isFilled: boolean },
+): readonly string[] {
   const changes = columns.map(
     ({ name, type, expression, comment }) =>
       `ADD COLUMN IF NOT EXISTS ${name} ${type} MATERIALIZED ${expression} COMMENT ${quoted(comment)}`,
   );
-  const filled = isFilled ? columns.map(({ name }) => `MATERIALIZE COLUMN ${name}`) : [];
-  return `ALTER TABLE ${EVENTS_TABLE} ${[...changes, ...filled].join(', ')}`;
+  const stored = storedName(EVENTS_TABLE, layout);
+  return changedNames(EVENTS_TABLE, layout).map((table) => {
+    const isFilledHere = isFilled && table === stored;
+    const filled = isFilledHere ? columns.map(({ name }) => `MATERIALIZE COLUMN ${name}`) : [];
+    return `ALTER TABLE ${table}${layout.onCluster} ${[...changes, ...filled].join(', ')}`;
+  });
 }
 
 /** The passes after which a plan reads fields where it needs them, whatever values a call brings. */
