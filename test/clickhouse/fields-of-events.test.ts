@@ -35,7 +35,12 @@ suite('fields, whose kinds only the events know', { skip: missingChdb() }, () =>
   after(() => stores?.close());
 
   function planned(select: string) {
-    const text = `SELECT t.id, ${select} AS x FROM logs AS t CROSS JOIN UNNEST(t.metadata) AS m ORDER BY t.id`;
+    return plannedText(
+      `SELECT t.id, ${select} AS x FROM logs AS t CROSS JOIN UNNEST(t.metadata) AS m ORDER BY t.id`,
+    );
+  }
+
+  function plannedText(text: string) {
     const bound = bindQuery(parseQuery(text), { sources: stores.sources, parameters: [] });
     return { plan: stores.optimized(bound, CALL), output: bound.output };
   }
@@ -62,6 +67,28 @@ suite('fields, whose kinds only the events know', { skip: missingChdb() }, () =>
   test('take fractions beside them', () => {
     expectSame('COALESCE(m.f, CAST(LENGTH(t.id) AS FLOAT64) / 4)');
     expectSame('IF(m.g = 7, m.f, 0.1 + LENGTH(t.id))');
+  });
+
+  test('are compared as truths, whatever they are made of', () => {
+    for (const truth of ['NOT (m.f = m.g)', 'm.f IS FALSE', 'm.f IS DISTINCT FROM m.g']) {
+      for (const sign of ['=', '>=', '<']) expectSame(`(${truth}) ${sign} (m.g IS NOT NULL)`);
+    }
+  });
+
+  test('of a list without elements nothing is computed that may fail', () => {
+    const overflow = '3 * LENGTH(t.id) * 4000000000000000000';
+    for (const text of [
+      `SELECT ${overflow} AS x FROM logs AS t, UNNEST(t.none) AS e`,
+      `SELECT 3 * 4000000000000000000 AS x FROM logs AS t, UNNEST(t.none) AS e`,
+      `SELECT x + 1 AS y FROM (SELECT ${overflow} AS x FROM logs AS t, UNNEST(t.none) AS e)`,
+      `SELECT COUNT(*) AS n FROM logs AS t, UNNEST(t.none) AS e WHERE ${overflow} > 0`,
+      `SELECT COUNT(*) AS n FROM (SELECT t.id FROM logs AS t, UNNEST(t.none) AS e) AS t WHERE ${overflow} > 0`,
+      `SELECT ${overflow} AS x, COUNT(*) AS n FROM logs AS t, UNNEST(t.none) AS e GROUP BY x`,
+      `SELECT ARRAY_AGG(3 * 4000000000000000000) AS x FROM logs AS t WHERE FALSE`,
+    ]) {
+      const { plan, output } = plannedText(text);
+      deepEqual(stores.fromClickHouse(plan, output), stores.fromEngine(plan, output), text);
+    }
   });
 
   test('are refused beside constants that JSON does not have', () => {

@@ -80,11 +80,19 @@ function withNulls(side: RelationSql): RelationSql {
   return { ...side, columns: new Map(columns) };
 }
 
-/** Conditions that may raise an error stay in their order: taken apart, ClickHouse may test them in another. */
+/**
+ * Conditions that may raise an error stay in their order: taken apart, ClickHouse may test them in another. They name the
+ * places of elements in joined lists: without any, it would test them also for a list that is empty.
+ */
 export function filtered(below: RelationSql, conditions: readonly string[]) {
   const all = conditions.join(' AND ');
-  return madeOf(selectOf(below).where(canRaise(all) ? `if(${all}, 1, 0)` : all));
+  const places = below.order.map(({ sql }) => sql).filter((sql) => PLACE.test(sql));
+  const named = places.length === 0 ? all : `ignore(${places.join(', ')}) OR (${all})`;
+  return madeOf(selectOf(below).where(canRaise(all) ? `if(${named}, 1, 0)` : all));
 }
+
+/** A column of the statement that is none of the plan. */
+const PLACE = /^x\d+$/;
 
 function idsOf({ columns }: RelationSql): ReadonlySet<ColumnId> {
   return new Set(columns.keys());

@@ -22,9 +22,9 @@ export const comparisonSql: Readonly<Record<string, FunctionSql>> = {
   least: extreme('<'),
   and: ({ arguments: values }) => `(${values.join(' AND ')})`,
   or: ({ arguments: values }) => `(${values.join(' OR ')})`,
-  not: ({ arguments: [value] }) => `NOT (${value})`,
+  not: ({ arguments: [value] }) => `(NOT (${value}))`,
   is_true: ({ arguments: [value] }) => `ifNull(${value}, 0)`,
-  is_false: ({ arguments: [value] }) => `NOT ifNull(${value}, 1)`,
+  is_false: ({ arguments: [value] }) => `(NOT ifNull(${value}, 1))`,
   is_null: ({ arguments: [value], types: [type], parts }) =>
     parts.once(value!, (name) => isNull(name, type!)),
 };
@@ -83,7 +83,7 @@ function isDistinct(call: CallSql): string {
       const areFloats = call.types.some(({ kind }) => kind === 'FLOAT64');
       const areNaN = areFloats ? ` OR (isNaN(${one}) AND isNaN(${other}))` : '';
       const equal = `ifNull(${one} = ${other}${areNaN}, 0) OR (isNull(${one}) AND isNull(${other}))`;
-      return `NOT (${equal})`;
+      return `(NOT (${equal}))`;
     }),
   );
 }
