@@ -67,22 +67,22 @@ export class ArrivalJournal {
   async append(gateway: string, stretches: readonly Stretch[], signal: AbortSignal): Promise<void> {
     const [first] = stretches;
     if (first === undefined) return;
-    await this.#make();
+    const layout = await this.#make();
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
       const { end, isThere } = await this.#look(gateway, first.sequenceStart, signal);
       if (isThere) return;
       const rows = end === 0 ? [firstRow()] : rowsFrom(end, gateway, stretches);
-      await this.#insert(rows, end, signal);
+      await this.#insert(rows, end, layout, signal);
     }
     throw noRow(ATTEMPTS_MAX);
   }
 
   /** Reads the ends of the table, and makes its first row where it is empty. */
   async readEnds(signal: AbortSignal): Promise<JournalEnds> {
-    await this.#make();
+    const layout = await this.#make();
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
       const { end } = await this.#look('', 0, signal);
-      if (end === 0) await this.#insert([firstRow()], end, signal);
+      if (end === 0) await this.#insert([firstRow()], end, layout, signal);
       else return { end, secret: await this.#readSecret(signal) };
     }
     throw noRow(ATTEMPTS_MAX);
@@ -222,13 +222,21 @@ export class ArrivalJournal {
     return { end: this.#end, isThere };
   }
 
-  async #insert(rows: readonly ArrivalRow[], end: number, signal: AbortSignal): Promise<void> {
+  async #insert(
+    rows: readonly ArrivalRow[],
+    end: number,
+    { insertSettings }: TableLayout,
+    signal: AbortSignal,
+  ): Promise<void> {
     await this.#client.insert({
       table: ARRIVALS_TABLE,
       format: 'JSONEachRow',
       columns: COLUMNS,
       values: rows,
-      clickhouse_settings: { insert_deduplication_token: `${ARRIVALS_TABLE} ${end}` },
+      clickhouse_settings: {
+        ...insertSettings,
+        insert_deduplication_token: `${ARRIVALS_TABLE} ${end}`,
+      },
       abort_signal: signal,
     });
   }

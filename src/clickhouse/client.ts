@@ -1,6 +1,7 @@
 import {
   type ClickHouseClient,
   ClickHouseLogLevel,
+  type ClickHouseSettings,
   createClient,
   type QueryParams,
 } from '@clickhouse/client';
@@ -20,8 +21,16 @@ type ConnectionSettings = Pick<
   'clickhouseUrl' | 'clickhouseUser' | 'clickhousePassword' | 'clickhouseDatabase'
 >;
 
-/** All statements read the same replica of a shard, as long as it is there: another one may have fewer events. */
-const REPLICA_SETTINGS = { load_balancing: 'in_order' } as const;
+/**
+ * Of each statement, whatever a profile of the user says. It reads all shards, for a project has rows on several ones after
+ * shards were added; and of each shard always the same replica while that is there: another one may have fewer events.
+ */
+const CLUSTER_SETTINGS: ClickHouseSettings = {
+  optimize_skip_unused_shards: 0,
+  skip_unavailable_shards: 0,
+  load_balancing: 'in_order',
+  use_hedged_requests: 0,
+};
 
 /** The connection that the settings name. CLICKHOUSE_URL must be set. */
 export function connectionOf(settings: ConnectionSettings): ClickHouseConnection {
@@ -53,7 +62,7 @@ export function openClient(
     use_multipart_params_auto: true,
     // Failures are reported where they are handled.
     log: { level: ClickHouseLogLevel.OFF },
-    clickhouse_settings: { ...REPLICA_SETTINGS, ...options.settings },
+    clickhouse_settings: { ...CLUSTER_SETTINGS, ...options.settings },
   });
 }
 

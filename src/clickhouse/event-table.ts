@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import type { ClickHouseClient } from '@clickhouse/client';
 import { QueryError } from '../../engine/columns.ts';
 import { ArrivalJournal } from './arrival-journal.ts';
+import { ARRIVALS_TABLE } from './arrivals-table.ts';
 import { type ClickHouseConnection, openClient, readRows } from './client.ts';
 import {
   type ArrivalRange,
@@ -15,7 +16,8 @@ import { ARRIVAL_SQL, SHIPPED_COLUMNS } from './shipped-row.ts';
 import type { Stretch } from './stretches.ts';
 import {
   CHANGE_SETTINGS,
-  findLayout,
+  isDistributed,
+  layoutOnCluster,
   ONE_SERVER,
   type PresentTable,
   storedName,
@@ -56,7 +58,7 @@ export interface EventTable {
    * rejection they may be in the table. `rows` must not change before that.
    */
   insert(rows: Uint8Array, token: string, signal: AbortSignal): Promise<void>;
-  /** Resolves to the number of rows in the table. */
+  /** Resolves to the number of rows in the table, without those that are there again. */
   count(rows: RowsOfDay, signal: AbortSignal): Promise<number>;
   /** Gives the events of consecutive records their numbers, once. After a rejection they may have them. */
   appendArrivals(
@@ -93,11 +95,10 @@ export class ClickHouseTable implements MovedTable {
       requestsMax: REQUESTS_MAX,
       settings: {
         ...CHANGE_SETTINGS,
-        // The answer comes when the rows are in the table: on all shards, and on most replicas of each.
+        // The answer comes when the rows are in the table, on all shards.
         async_insert: 0,
         wait_end_of_query: 1,
         distributed_foreground_insert: 1,
-        insert_quorum: 'auto',
         insert_deduplicate: 1,
         max_insert_block_size: String(BLOCK_ROWS),
         min_insert_block_size_rows: String(BLOCK_ROWS),
@@ -135,9 +136,11 @@ export class ClickHouseTable implements MovedTable {
     }
     if (this.#made === undefined) return layout;
     const { retentionDays } = this.#made;
-    // A server that is new in the cluster gets the tables, too.
-    for (const { sql, since } of tableStatements({ layout, retentionDays })) {
-      if (since === undefined || version < since) await this.#client.command({ query: sql });
+    for (const { sql, since, makes } of tableStatements({ layout, retentionDays })) {
+      // What is there is not made again: a replica refuses other columns than those that its table has by now.
+      const isDone =
+        makes === undefined ? version >= since : present.some(({ name }) => name === makes);
+      if (!isDone) await this.#client.command({ query: sql });
     }
     return layout;
   }
@@ -151,12 +154,19 @@ export class ClickHouseTable implements MovedTable {
   async #layoutOf(present: readonly PresentTable[]): Promise<TableLayout> {
     const cluster = this.#made?.cluster;
     if (cluster === undefined) return ONE_SERVER;
+    const isSharded =
+      isDistributed(EVENTS_TABLE, present) ?? (await this.#countShards(cluster)) > 1;
+    const tables = [EVENTS_TABLE, ARRIVALS_TABLE];
+    return layoutOnCluster(cluster, { isSharded, tables, present });
+  }
+
+  async #countShards(cluster: string): Promise<number> {
     const [shards] = await readRows<{ readonly count: string | number }>(this.#client, {
       query:
         'SELECT max(shard_num) AS count FROM system.clusters WHERE cluster = {cluster: String}',
       query_params: { cluster },
     });
-    return findLayout(cluster, { table: EVENTS_TABLE, present, shardCount: Number(shards?.count) });
+    return Number(shards?.count);
   }
 
   appendArrivals(
@@ -168,13 +178,13 @@ export class ClickHouseTable implements MovedTable {
   }
 
   async insert(rows: Uint8Array, token: string, signal: AbortSignal): Promise<void> {
-    await this.make();
+    const { insertSettings } = await this.make();
     await this.#client.insert({
       table: this.#table,
       columns: [...SHIPPED_COLUMNS],
       format: 'TabSeparated',
       values: Readable.from([rows], { objectMode: false }),
-      clickhouse_settings: { insert_deduplication_token: token },
+      clickhouse_settings: { ...insertSettings, insert_deduplication_token: token },
       abort_signal: signal,
     });
   }
@@ -182,7 +192,7 @@ export class ClickHouseTable implements MovedTable {
   async count(rows: RowsOfDay, signal: AbortSignal): Promise<number> {
     await this.make();
     const [counted] = await readRows<{ readonly count: string | number }>(this.#client, {
-      query: `SELECT count() AS count FROM ${this.#table} WHERE gateway = {gateway: String}
+      query: `SELECT uniqExact(sequence, event) AS count FROM ${this.#table} WHERE gateway = {gateway: String}
         AND sequence >= {first: UInt64} AND sequence < {end: UInt64} AND toDate(timestamp) = {day: Date}`,
       query_params: rows,
       abort_signal: signal,

@@ -90,12 +90,15 @@ const MESSAGE_INDEX = `message_texts ${INDEXED_MESSAGE} TYPE ngrambf_v1(4, 32768
 /** The events of a project come to one shard, and so do those of no project and of several. */
 const EVENTS_SHARD_KEY = 'cityHash64(project)';
 
-/** A statement that makes a table where it is missing, or changes tables of an older version. */
-export type TableStatement = {
-  readonly sql: string;
-  /** Tables of this version and newer ones are not changed by it. It may be run again: services start at the same time. */
-  readonly since?: number;
-};
+/**
+ * A statement that makes a table where it is missing, or changes tables of an older version. It may be run again: services
+ * start at the same time.
+ */
+export type TableStatement = { readonly sql: string } & (
+  | { readonly makes: string; readonly since?: never }
+  /** Tables of this version and newer ones are not changed by it. */
+  | { readonly since: number; readonly makes?: never }
+);
 
 /** The statements that make all tables of weir, in their order. */
 export function tableStatements(options: TableOptions = {}): readonly TableStatement[] {
@@ -107,13 +110,13 @@ export function tableStatements(options: TableOptions = {}): readonly TableState
     since: 1,
   }));
   return [
-    { sql: eventsTableStatement(options) },
+    { sql: eventsTableStatement(options), makes: stored },
     ...received,
     { sql: `${alter(stored)} ADD INDEX IF NOT EXISTS ${RECEIVED_INDEX}`, since: 1 },
     // Parts that are there get it as ClickHouse merges them.
     { sql: `${alter(stored)} ADD INDEX IF NOT EXISTS ${MESSAGE_INDEX}`, since: 2 },
     ...overShards(EVENTS_TABLE, EVENTS_SHARD_KEY, layout),
-    { sql: arrivalsTableStatement(options) },
+    { sql: arrivalsTableStatement(options), makes: storedName(ARRIVALS_TABLE, layout) },
     ...overShards(ARRIVALS_TABLE, ARRIVALS_SHARD_KEY, layout),
     // Behind all others: what is broken off before is done again.
     {
@@ -130,7 +133,7 @@ function overShards(
   { shardsOf, ...layout }: TableLayout,
 ): readonly TableStatement[] {
   if (shardsOf === undefined) return [];
-  return [{ sql: distributedStatement(table, shardKey, { ...layout, shardsOf }) }];
+  return [{ sql: distributedStatement(table, shardKey, { ...layout, shardsOf }), makes: table }];
 }
 
 /** The comment of a table of events of a version. */
@@ -149,8 +152,8 @@ export function eventsTableStatement({
   layout = ONE_SERVER,
   retentionDays,
 }: TableOptions = {}): string {
-  const { onCluster, engine, windowSetting } = layout;
-  const settings = [`${windowSetting} = ${REMEMBERED_BATCHES}`, 'ttl_only_drop_parts = 1'];
+  const { onCluster, engine, window } = layout;
+  const settings = [window(REMEMBERED_BATCHES), 'ttl_only_drop_parts = 1'];
   const ttl =
     retentionDays === undefined
       ? ''

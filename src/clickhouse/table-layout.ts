@@ -1,29 +1,35 @@
 import { QueryError } from '../../engine/columns.ts';
 
+type Settings = Readonly<Record<string, string | number>>;
+
 /** Seconds for which a change waits for the servers of a cluster that are there. The others make it when they are back. */
 const CHANGE_SECONDS_MAX = 5;
 
 /** Of each statement that makes or changes tables. */
-export const CHANGE_SETTINGS: Readonly<Record<string, string | number>> = {
+export const CHANGE_SETTINGS: Settings = {
   distributed_ddl_task_timeout: CHANGE_SECONDS_MAX,
   distributed_ddl_output_mode: 'null_status_on_timeout_only_active',
 };
 
 /**
  * Of each statement that reads tables which may be over several shards: a join, or a list in a condition, has the rows of all
- * shards. Every statement reads every shard: a project has rows on several ones after shards were added.
+ * shards.
  */
-export const SHARD_SETTINGS: Readonly<Record<string, string | number>> = {
+export const SHARD_SETTINGS: Settings = {
   distributed_product_mode: 'global',
 };
+
+/** A week: a batch may be sent again after an outage as long as that. ClickHouse forgets tokens after an hour by default. */
+const REMEMBERED_SECONDS = 7 * 86_400;
 
 /** Where the rows of the tables are: on one server, on the replicas of one shard, or divided among several shards. */
 export type TableLayout = {
   /** Behind the name of a table in a statement that makes or changes it. */
   readonly onCluster: string;
   readonly engine: string;
-  /** The setting for how many deduplication tokens of inserts ClickHouse remembers. */
-  readonly windowSetting: string;
+  /** The settings of a table for how many deduplication tokens of inserts ClickHouse remembers. */
+  readonly window: (batches: number) => string;
+  readonly insertSettings: Settings;
   /** The cluster whose shards have a part of the rows each; `undefined`: a table has all of them. */
   readonly shardsOf: string | undefined;
 };
@@ -31,16 +37,32 @@ export type TableLayout = {
 export const ONE_SERVER: TableLayout = {
   onCluster: '',
   engine: 'MergeTree',
-  windowSetting: 'non_replicated_deduplication_window',
+  window: (batches) => `non_replicated_deduplication_window = ${batches}`,
+  insertSettings: {},
   shardsOf: undefined,
+};
+
+/**
+ * With a path of its own: ClickHouse's default one holds a number that differs from server to server, if a table is not made
+ * on all of them at once. Then they are no replicas of each other.
+ */
+const REPLICATED =
+  "ReplicatedMergeTree('/clickhouse/tables/{database}/{table}/{shard}', '{replica}')";
+
+/** Of each insert where there are replicas: it is acknowledged when most of them have it, and fails before its client gives up. */
+const QUORUM_SETTINGS: Settings = {
+  insert_quorum: 'auto',
+  insert_quorum_timeout: 20_000,
 };
 
 /** On the replicas of each shard of a cluster. `isSharded`: there are several shards. */
 function clusterLayout(cluster: string, isSharded: boolean): TableLayout {
   return {
     onCluster: ` ON CLUSTER ${cluster}`,
-    engine: 'ReplicatedMergeTree',
-    windowSetting: 'replicated_deduplication_window',
+    engine: REPLICATED,
+    window: (batches) =>
+      `replicated_deduplication_window = ${batches}, replicated_deduplication_window_seconds = ${REMEMBERED_SECONDS}`,
+    insertSettings: QUORUM_SETTINGS,
     shardsOf: isSharded ? cluster : undefined,
   };
 }
@@ -73,29 +95,34 @@ COMMENT 'weir: ${stored} of all shards'`;
 /** What ClickHouse says of a table that is there. */
 export type PresentTable = Record<'name' | 'engine' | 'comment', string>;
 
+/** Whether a table is over those of several shards; `undefined` if it is not there. */
+export function isDistributed(
+  table: string,
+  present: readonly PresentTable[],
+): boolean | undefined {
+  const there = present.find(({ name }) => name === table);
+  return there && there.engine === 'Distributed';
+}
+
 /**
- * The layout of the tables: that of the table which is there, or, if there is none, of the cluster.
+ * The layout of tables on a cluster.
  *
- * @throws QueryError of a `Distributed` table whose rows are in tables of other names.
+ * @throws QueryError if one of them is there, and its rows are in a table of another name.
  */
-export function findLayout(
-  cluster: string | undefined,
-  {
-    table,
-    present,
-    shardCount,
-  }: {
-    readonly table: string;
+export function layoutOnCluster(
+  cluster: string,
+  of: {
+    readonly isSharded: boolean;
+    readonly tables: readonly string[];
     readonly present: readonly PresentTable[];
-    readonly shardCount: number;
   },
 ): TableLayout {
-  if (cluster === undefined) return ONE_SERVER;
-  const there = present.find(({ name }) => name === table);
-  const isSharded = there === undefined ? shardCount > 1 : there.engine === 'Distributed';
+  const { isSharded, tables, present } = of;
   const layout = clusterLayout(cluster, isSharded);
-  const stored = storedName(table, layout);
-  if (there !== undefined && !present.some(({ name }) => name === stored)) {
+  for (const table of tables) {
+    const stored = storedName(table, layout);
+    const isThere = (wanted: string) => present.some(({ name }) => name === wanted);
+    if (!isThere(table) || isThere(stored)) continue;
     throw new QueryError(
       'store_unavailable',
       `the table ${table} in ClickHouse has its rows in other tables than ${stored}: leave CLICKHOUSE_CLUSTER empty, and change these tables yourself`,

@@ -42,6 +42,8 @@ export class HttpDoor {
   translate = (sql: string): string => sql;
   /** Whether it is there at all: if not, connections are closed at once. */
   isOpen = true;
+  /** Of the last insert. */
+  insertSettings: Readonly<Record<string, string>> = {};
   /** Texts of the statements that came, oldest first. */
   readonly statements: string[] = [];
 
@@ -107,12 +109,13 @@ export class HttpDoor {
     const insert = INSERT.exec(inQuery ?? '');
     if (insert !== null) {
       const [, table, columns, format] = insert;
+      this.insertSettings = settingsOf(searchParams);
       await this.#chdb.insertAsIs({
         table: table!,
         columns: columns!.split(',').map((column) => column.trim().replaceAll('`', '')),
         format: format!,
         values: body,
-        settings: settingsOf(searchParams),
+        settings: this.insertSettings,
       });
       await this.beforeAnswer();
       if (!this.isOpen) throw new Error('the server has gone away');
