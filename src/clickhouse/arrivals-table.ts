@@ -53,7 +53,7 @@ export function arrivalsTableStatement({
 }: {
   readonly layout?: TableLayout | undefined;
 } = {}): string {
-  const { onCluster, engine, window } = layout;
+  const { onCluster, engine, tokenWindow } = layout;
   return `CREATE TABLE IF NOT EXISTS ${storedName(ARRIVALS_TABLE, layout)}${onCluster} (
   number_start UInt64 CODEC(Delta, ZSTD),
   number_end UInt64 CODEC(Delta, ZSTD),
@@ -71,5 +71,5 @@ export function arrivalsTableStatement({
 )
 ENGINE = ${engine}
 ORDER BY number_end
-SETTINGS ${window(REMEMBERED_APPENDS)}, index_granularity = ${MARK_ROWS}`;
+SETTINGS ${tokenWindow(REMEMBERED_APPENDS)}, index_granularity = ${MARK_ROWS}`;
 }

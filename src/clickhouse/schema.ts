@@ -152,8 +152,8 @@ export function eventsTableStatement({
   layout = ONE_SERVER,
   retentionDays,
 }: TableOptions = {}): string {
-  const { onCluster, engine, window } = layout;
-  const settings = [window(REMEMBERED_BATCHES), 'ttl_only_drop_parts = 1'];
+  const { onCluster, engine, tokenWindow } = layout;
+  const settings = [tokenWindow(REMEMBERED_BATCHES), 'ttl_only_drop_parts = 1'];
   const ttl =
     retentionDays === undefined
       ? ''

@@ -28,6 +28,12 @@ const BATCH_WAIT_MS = 500;
 const RETRY_TICK_MS = 100;
 const RETRY_TICKS_MAX = 100;
 
+/**
+ * Attempts of an insert under its token alone, within some ten minutes at most: so long ClickHouse remembers it, and answers
+ * when the rows are as safe as those of any insert. Later, and after another process has tried, the rows are counted first.
+ */
+export const REMEMBERED_ATTEMPTS = 20;
+
 export type ShipperOptions = {
   readonly disk: Disk;
   /** The folder of the log. */
@@ -232,13 +238,13 @@ export class Shipper {
     const { gateway, end, token } = interval;
     const first = this.#checkpoint.shippedBefore;
     for (const { day, rowCount, rows } of batch.days()) {
-      let isRepeated = mayBeThere;
+      let attempts = mayBeThere ? REMEMBERED_ATTEMPTS : 0;
       const isSent = await this.#retrying(isAnyFailure, async () => {
-        // ClickHouse forgets a token when many others have come, which a long outage leaves time for. More rows are
-        // there if a record has been damaged since.
+        // More rows are there if a record has been damaged since.
         const isThere =
-          isRepeated && (await table.count({ gateway, first, end, day }, signal)) >= rowCount;
-        isRepeated = true;
+          attempts >= REMEMBERED_ATTEMPTS &&
+          (await table.count({ gateway, first, end, day }, signal)) >= rowCount;
+        attempts += 1;
         if (!isThere) await table.insert(rows, `${token} ${day}`, signal);
       });
       if (!isSent) return false;

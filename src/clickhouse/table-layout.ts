@@ -28,7 +28,7 @@ export type TableLayout = {
   readonly onCluster: string;
   readonly engine: string;
   /** The settings of a table for how many deduplication tokens of inserts ClickHouse remembers. */
-  readonly window: (batches: number) => string;
+  readonly tokenWindow: (batches: number) => string;
   readonly insertSettings: Settings;
   /** The cluster whose shards have a part of the rows each; `undefined`: a table has all of them. */
   readonly shardsOf: string | undefined;
@@ -37,7 +37,7 @@ export type TableLayout = {
 export const ONE_SERVER: TableLayout = {
   onCluster: '',
   engine: 'MergeTree',
-  window: (batches) => `non_replicated_deduplication_window = ${batches}`,
+  tokenWindow: (batches) => `non_replicated_deduplication_window = ${batches}`,
   insertSettings: {},
   shardsOf: undefined,
 };
@@ -60,7 +60,7 @@ function clusterLayout(cluster: string, isSharded: boolean): TableLayout {
   return {
     onCluster: ` ON CLUSTER ${cluster}`,
     engine: REPLICATED,
-    window: (batches) =>
+    tokenWindow: (batches) =>
       `replicated_deduplication_window = ${batches}, replicated_deduplication_window_seconds = ${REMEMBERED_SECONDS}`,
     insertSettings: QUORUM_SETTINGS,
     shardsOf: isSharded ? cluster : undefined,
