@@ -69,6 +69,25 @@ suite('fields, whose kinds only the events know', { skip: missingChdb() }, () =>
     expectSame('IF(m.g = 7, m.f, 0.1 + LENGTH(t.id))');
   });
 
+  test('are NULL where the other operand is no divisor', () => {
+    for (const none of ['m.none', 'm.none + 0', 'SAFE_CAST(m.none AS INT64)']) {
+      expectSame(`(${none}) / 0`);
+      expectSame(`(${none}) / LENGTH('')`);
+    }
+    for (const name of ['DIV', 'MOD']) expectSame(`${name}(SAFE_CAST(m.none AS INT64), 0)`);
+  });
+
+  test('have sums and means beside infinities', () => {
+    const infinite = "CAST('inf' AS FLOAT64)";
+    for (const value of [`GREATEST(${infinite}, m.f + 0)`, `LEAST(-${infinite}, m.f + 0)`]) {
+      for (const name of ['SUM', 'AVG']) {
+        const text = `SELECT ${name}(${value}) AS x FROM logs AS t, UNNEST(t.metadata) AS m`;
+        const { plan, output } = plannedText(text);
+        deepEqual(stores.fromClickHouse(plan, output), stores.fromEngine(plan, output), text);
+      }
+    }
+  });
+
   test('are compared as truths, whatever they are made of', () => {
     for (const truth of ['NOT (m.f = m.g)', 'm.f IS FALSE', 'm.f IS DISTINCT FROM m.g']) {
       for (const sign of ['=', '>=', '<']) expectSame(`(${truth}) ${sign} (m.g IS NOT NULL)`);

@@ -3,7 +3,7 @@ import type { AggregateCall } from '../../../engine/index.ts';
 import { momentsSql } from './moments-sql.ts';
 import { numberOfFloat, numberOfInteger } from './number-sql.ts';
 import { quantilesSql } from './quantiles-sql.ts';
-import { refuse } from './refusal.ts';
+import { refuse, UNSUPPORTED } from './refusal.ts';
 import { groupKeyOf, sortKeysOf } from './sort-sql.ts';
 import { isNull, nullOf, storedType } from './sql-type.ts';
 import type { StatementParts } from './statement-parts.ts';
@@ -241,7 +241,9 @@ function sum(of: AggregateSqlCall): string {
     case 'NUMBER': {
       const exact = reduce('sum', [`toInt128(${value}.1)`]);
       const whole = numberOfInteger(checkedInteger(exact, parts));
-      const fraction = numberOfFloat(checkedFloat(floatTotal(value, reduce), '0', parts), parts);
+      const isInfinite = `${infiniteCount(`${value}.2`, reduce)} > 0`;
+      const total = checkedFloat(floatTotal(value, reduce), isInfinite, parts);
+      const fraction = numberOfFloat(total, parts);
       const none = nullOf(type);
       const counted = reduce('count', [], isThere(value, type));
       const fractionCount = reduce('count', [`${value}.2`]);
@@ -255,24 +257,25 @@ function sum(of: AggregateSqlCall): string {
 /** Of NUMBERs, some of which are fractions. */
 function floatTotal(value: string, reduce: Reduce): string {
   const whole = reduce('sum', [`toInt128(${value}.1)`]);
-  return `ifNull(toFloat64(${whole}), 0) + ifNull(${reduce('sumKahan', [`${value}.2`])}, 0)`;
+  return `ifNull(toFloat64(${whole}), 0) + ifNull(${floatSum(`${value}.2`, reduce)}, 0)`;
 }
 
 /** A finite sum is wanted of finite values. */
-function checkedFloat(total: string, isInfinite: string, parts: StatementParts): string {
+function checkedFloat(
+  total: string,
+  isInfinite: string,
+  parts: StatementParts,
+  message = 'floating point overflow in SUM',
+): string {
   return parts.once(total, (result) => {
-    const failure = {
-      code: 'query_failed',
-      message: 'floating point overflow in SUM',
-      span: undefined,
-    } as const;
+    const failure = { code: 'query_failed', message, span: undefined } as const;
     const raised = parts.raise(`NOT isFinite(${result}) AND NOT (${isInfinite})`, failure);
     return `if(${raised} = 0, ${result}, NULL)`;
   });
 }
 
 /** The sum as a double by the number of values. */
-function average({ arguments: [value], types, reduce }: AggregateSqlCall): string {
+function average({ arguments: [value], types, reduce, parts }: AggregateSqlCall): string {
   const type = types[0]!;
   switch (type.kind) {
     case 'INT64': {
@@ -283,7 +286,10 @@ function average({ arguments: [value], types, reduce }: AggregateSqlCall): strin
       return floatAverage(value!, reduce);
     case 'NUMBER': {
       const counted = reduce('count', [], isThere(value!, type));
-      return `if(${counted} = 0, NULL, (${floatTotal(value!, reduce)}) / ${counted})`;
+      const isInfinite = `${infiniteCount(`${value}.2`, reduce)} > 0`;
+      const message = `${UNSUPPORTED} AVG of fields whose sum is beyond FLOAT64`;
+      const total = checkedFloat(floatTotal(value!, reduce), isInfinite, parts, message);
+      return `if(${counted} = 0, NULL, ${total} / ${counted})`;
     }
     default:
       return refuse(`AVG of ${typeName(type)}`, undefined);

@@ -122,7 +122,7 @@ function divide(call: CallSql): string {
       const divisor = checked(
         { ...call, type: { kind: 'FLOAT64' } },
         other,
-        `${other} = 0`,
+        `isNotNull(${one}) AND ${other} = 0`,
         'division by zero',
       );
       return floats('/', one, divisor, call);
@@ -173,7 +173,8 @@ function divideIntegers(call: CallSql): string {
       const isZero = `isNotNull(${dividend}) AND ${divisor} = 0`;
       const isOver = `${dividend} = ${INT64_MIN} AND ${divisor} = -1`;
       const isBad = `(${isZero}) OR (${isOver})`;
-      const quotient = `intDiv(${dividend}, if(${isBad}, 1, ${divisor}))`;
+      // ClickHouse divides where the dividend is NULL, too.
+      const quotient = `intDiv(${dividend}, if(${divisor} = 0 OR (${isOver}), 1, ${divisor}))`;
       return checked(call, quotient, isBad, 'DIV by zero, or integer overflow');
     }),
   );
