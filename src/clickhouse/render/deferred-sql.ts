@@ -11,6 +11,7 @@ import { reduceLists } from './list-reduce.ts';
 import { refuse } from './refusal.ts';
 import type { Plans, RelationSql } from './relation-sql.ts';
 import { groupKeyOf } from './sort-sql.ts';
+import { asColumn } from './sql-type.ts';
 import type { StatementParts } from './statement-parts.ts';
 
 export type DeferredCall = {
@@ -63,7 +64,8 @@ function answerOf(
   const lists = new Map([[place, `arrayMap(${row} -> ${row}.1, ${rows})`]]);
   const value = (argument: Expression) => {
     const name = parts.variable();
-    lists.set(name, `arrayMap(${row} -> ${expressions.of(argument)}, ${rows})`);
+    const sql = asColumn(expressions.of(argument), argument.type);
+    lists.set(name, `arrayMap(${row} -> ${sql}, ${rows})`);
     return name;
   };
   const inputs = call.arguments.map(value);
