@@ -104,6 +104,8 @@ suite('fields, whose kinds only the events know', { skip: missingChdb() }, () =>
       `SELECT COUNT(*) AS n FROM (SELECT t.id FROM logs AS t, UNNEST(t.none) AS e) AS t WHERE ${overflow} > 0`,
       `SELECT ${overflow} AS x, COUNT(*) AS n FROM logs AS t, UNNEST(t.none) AS e GROUP BY x`,
       `SELECT ARRAY_AGG(3 * 4000000000000000000) AS x FROM logs AS t WHERE FALSE`,
+      `SELECT IF(FALSE, 0, MAX(CAST('y' AS INT64))) AS x FROM logs AS t WHERE FALSE`,
+      `SELECT IF(LENGTH(MAX(t.id)) > 0, 0, MAX(CAST('y' AS INT64))) AS x FROM logs AS t WHERE t.id = 'none'`,
       `SELECT IF(TRUE, SUM(0), 0) AS s, IF(TRUE, MIN(1), 0) AS m, COUNT(CAST(t.id AS INT64)) AS n FROM logs AS t WHERE FALSE`,
     ]) {
       const { plan, output } = plannedText(text);

@@ -12,7 +12,7 @@ import { refuse } from './refusal.ts';
 import type { Plans, RelationSql } from './relation-sql.ts';
 import { groupKeyOf } from './sort-sql.ts';
 import { asColumn } from './sql-type.ts';
-import type { StatementParts } from './statement-parts.ts';
+import { needing, type StatementParts } from './statement-parts.ts';
 
 export type DeferredCall = {
   readonly call: AggregateCall;
@@ -64,7 +64,8 @@ function answerOf(
   const lists = new Map([[place, `arrayMap(${row} -> ${row}.1, ${rows})`]]);
   const value = (argument: Expression) => {
     const name = parts.variable();
-    const sql = asColumn(expressions.of(argument), argument.type);
+    // Else ClickHouse computes what no row is needed for, and fails, also where there is none.
+    const sql = needing(row, asColumn(expressions.of(argument), argument.type));
     lists.set(name, `arrayMap(${row} -> ${sql}, ${rows})`);
     return name;
   };

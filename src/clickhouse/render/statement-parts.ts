@@ -47,7 +47,7 @@ export class StatementParts {
   once(value: string, body: (name: string) => string): string {
     if (SIMPLE.test(value)) return body(value);
     const name = this.variable();
-    const text = body(name).replaceAll('throwIf(', `throwIf(ignore(${name}) + `);
+    const text = needing(name, body(name));
     // Of a constant the body would be computed before there is a row, all branches of it.
     return `arrayMap(${name} -> ${text}, [materialize(${value})])[1]`;
   }
@@ -112,6 +112,11 @@ export class StatementParts {
 /** A SELECT within an expression: it does not know the variables of the lambda functions around it. */
 export function withinExpression(select: string): string {
   return select.replaceAll('throwIf(', 'throwIf (');
+}
+
+/** Of an expression, failures that need a variable of the lambda function around it: they are raised within it alone. */
+export function needing(name: string, sql: string): string {
+  return sql.replaceAll('throwIf(', `throwIf(ignore(${name}) + `);
 }
 
 /** Whether an expression can raise a failure. */
