@@ -16,10 +16,10 @@ import { ARRIVAL_SQL, SHIPPED_COLUMNS } from './shipped-row.ts';
 import type { Stretch } from './stretches.ts';
 import {
   CHANGE_SETTINGS,
-  isDistributed,
   layoutOnCluster,
   ONE_SERVER,
   type PresentTable,
+  type PresentTables,
   storedName,
   type TableLayout,
 } from './table-layout.ts';
@@ -125,9 +125,7 @@ export class ClickHouseTable implements MovedTable {
   async #makeAll(): Promise<TableLayout> {
     const present = await this.#presentTables();
     const layout = await this.#layoutOf(present);
-    const version = versionOf(
-      present.find(({ name }) => name === storedName(EVENTS_TABLE, layout)),
-    );
+    const version = versionOf(present.get(storedName(EVENTS_TABLE, layout)));
     if (version > SCHEMA_VERSION) {
       throw new QueryError(
         'store_unavailable',
@@ -138,24 +136,25 @@ export class ClickHouseTable implements MovedTable {
     const { retentionDays } = this.#made;
     for (const { sql, since, makes } of tableStatements({ layout, retentionDays })) {
       // What is there is not made again: a replica refuses other columns than those that its table has by now.
-      const isDone =
-        makes === undefined ? version >= since : present.some(({ name }) => name === makes);
+      const isDone = makes === undefined ? version >= since : present.has(makes);
       if (!isDone) await this.#client.command({ query: sql });
     }
     return layout;
   }
 
-  #presentTables(): Promise<PresentTable[]> {
-    return readRows<PresentTable>(this.#client, {
+  async #presentTables(): Promise<PresentTables> {
+    const tables = await readRows<PresentTable>(this.#client, {
       query: 'SELECT name, engine, comment FROM system.tables WHERE database = currentDatabase()',
     });
+    return new Map(tables.map((table) => [table.name, table]));
   }
 
-  async #layoutOf(present: readonly PresentTable[]): Promise<TableLayout> {
+  async #layoutOf(present: PresentTables): Promise<TableLayout> {
     const cluster = this.#made?.cluster;
     if (cluster === undefined) return ONE_SERVER;
+    const events = present.get(EVENTS_TABLE);
     const isSharded =
-      isDistributed(EVENTS_TABLE, present) ?? (await this.#countShards(cluster)) > 1;
+      events === undefined ? (await this.#countShards(cluster)) > 1 : isDistributed(events);
     const tables = [EVENTS_TABLE, ARRIVALS_TABLE];
     return layoutOnCluster(cluster, { isSharded, tables, present });
   }
@@ -249,8 +248,12 @@ export class ClickHouseTable implements MovedTable {
 
 /** What is not there is made as it is now. `Distributed` tables that operators made they change, too. */
 function versionOf(table: PresentTable | undefined): number {
-  if (table === undefined || table.engine === 'Distributed') return SCHEMA_VERSION;
+  if (table === undefined || isDistributed(table)) return SCHEMA_VERSION;
   return schemaVersionOf(table.comment);
+}
+
+function isDistributed({ engine }: PresentTable): boolean {
+  return engine === 'Distributed';
 }
 
 function hexText(bytes: Uint8Array | undefined): string {

@@ -130,10 +130,10 @@ export function tableStatements(options: TableOptions = {}): readonly TableState
 function overShards(
   table: string,
   shardKey: string,
-  { shardsOf, ...layout }: TableLayout,
+  layout: TableLayout,
 ): readonly TableStatement[] {
-  if (shardsOf === undefined) return [];
-  return [{ sql: distributedStatement(table, shardKey, { ...layout, shardsOf }), makes: table }];
+  const sql = distributedStatement(table, shardKey, layout);
+  return sql === undefined ? [] : [{ sql, makes: table }];
 }
 
 /** The comment of a table of events of a version. */

@@ -78,31 +78,27 @@ export function changedNames(table: string, layout: TableLayout): readonly strin
 }
 
 /**
- * The statement that makes the table over those of all shards. `shardKey` is an expression of its columns: rows for which it
- * is equal come to one shard. There must be several shards, and `storedName` on each.
+ * The statement that makes the table over those of all shards; `undefined` where there are not several. `shardKey` is an
+ * expression of its columns: rows for which it is equal come to one shard. `storedName` must be on each.
  */
 export function distributedStatement(
   table: string,
   shardKey: string,
-  layout: TableLayout & { readonly shardsOf: string },
-): string {
+  layout: TableLayout,
+): string | undefined {
+  const { onCluster, shardsOf } = layout;
+  if (shardsOf === undefined) return undefined;
   const stored = storedName(table, layout);
-  return `CREATE TABLE IF NOT EXISTS ${table}${layout.onCluster} AS ${stored}
-ENGINE = Distributed(${layout.shardsOf}, currentDatabase(), ${stored}, ${shardKey})
+  return `CREATE TABLE IF NOT EXISTS ${table}${onCluster} AS ${stored}
+ENGINE = Distributed(${shardsOf}, currentDatabase(), ${stored}, ${shardKey})
 COMMENT 'weir: ${stored} of all shards'`;
 }
 
 /** What ClickHouse says of a table that is there. */
 export type PresentTable = Record<'name' | 'engine' | 'comment', string>;
 
-/** Whether a table is over those of several shards; `undefined` if it is not there. */
-export function isDistributed(
-  table: string,
-  present: readonly PresentTable[],
-): boolean | undefined {
-  const there = present.find(({ name }) => name === table);
-  return there && there.engine === 'Distributed';
-}
+/** By name. */
+export type PresentTables = ReadonlyMap<string, PresentTable>;
 
 /**
  * The layout of tables on a cluster.
@@ -114,15 +110,14 @@ export function layoutOnCluster(
   of: {
     readonly isSharded: boolean;
     readonly tables: readonly string[];
-    readonly present: readonly PresentTable[];
+    readonly present: PresentTables;
   },
 ): TableLayout {
   const { isSharded, tables, present } = of;
   const layout = clusterLayout(cluster, isSharded);
   for (const table of tables) {
     const stored = storedName(table, layout);
-    const isThere = (wanted: string) => present.some(({ name }) => name === wanted);
-    if (!isThere(table) || isThere(stored)) continue;
+    if (!present.has(table) || present.has(stored)) continue;
     throw new QueryError(
       'store_unavailable',
       `the table ${table} in ClickHouse has its rows in other tables than ${stored}: leave CLICKHOUSE_CLUSTER empty, and change these tables yourself`,

@@ -237,13 +237,11 @@ function sum(of: AggregateSqlCall): string {
     case 'INT64':
       return checkedInteger(reduce('sum', [`toInt128(${value})`]), parts);
     case 'FLOAT64':
-      return checkedFloat(floatSum(value, reduce), `${infiniteCount(value, reduce)} > 0`, parts);
+      return checkedFloat(value, floatSum(value, reduce), of, OVERFLOW);
     case 'NUMBER': {
       const exact = reduce('sum', [`toInt128(${value}.1)`]);
       const whole = numberOfInteger(checkedInteger(exact, parts));
-      const isInfinite = `${infiniteCount(`${value}.2`, reduce)} > 0`;
-      const total = checkedFloat(floatTotal(value, reduce), isInfinite, parts);
-      const fraction = numberOfFloat(total, parts);
+      const fraction = numberOfFloat(floatTotal(of, OVERFLOW), parts);
       const none = nullOf(type);
       const counted = reduce('count', [], isThere(value, type));
       const fractionCount = reduce('count', [`${value}.2`]);
@@ -254,19 +252,25 @@ function sum(of: AggregateSqlCall): string {
   }
 }
 
+const OVERFLOW = 'floating point overflow in SUM';
+
 /** Of NUMBERs, some of which are fractions. */
-function floatTotal(value: string, reduce: Reduce): string {
-  const whole = reduce('sum', [`toInt128(${value}.1)`]);
-  return `ifNull(toFloat64(${whole}), 0) + ifNull(${floatSum(`${value}.2`, reduce)}, 0)`;
+function floatTotal(of: AggregateSqlCall, message: string): string {
+  const [value] = of.arguments;
+  const fractions = `${value}.2`;
+  const whole = of.reduce('sum', [`toInt128(${value}.1)`]);
+  const total = `ifNull(toFloat64(${whole}), 0) + ifNull(${floatSum(fractions, of.reduce)}, 0)`;
+  return checkedFloat(fractions, total, of, message);
 }
 
 /** A finite sum is wanted of finite values. */
 function checkedFloat(
+  values: string,
   total: string,
-  isInfinite: string,
-  parts: StatementParts,
-  message = 'floating point overflow in SUM',
+  { reduce, parts }: Pick<AggregateSqlCall, 'reduce' | 'parts'>,
+  message: string,
 ): string {
+  const isInfinite = `${infiniteCount(values, reduce)} > 0`;
   return parts.once(total, (result) => {
     const failure = { code: 'query_failed', message, span: undefined } as const;
     const raised = parts.raise(`NOT isFinite(${result}) AND NOT (${isInfinite})`, failure);
@@ -275,8 +279,12 @@ function checkedFloat(
 }
 
 /** The sum as a double by the number of values. */
-function average({ arguments: [value], types, reduce, parts }: AggregateSqlCall): string {
-  const type = types[0]!;
+function average(of: AggregateSqlCall): string {
+  const {
+    arguments: [value],
+    reduce,
+  } = of;
+  const type = typeOf(of);
   switch (type.kind) {
     case 'INT64': {
       const counted = reduce('count', [value!]);
@@ -286,9 +294,7 @@ function average({ arguments: [value], types, reduce, parts }: AggregateSqlCall)
       return floatAverage(value!, reduce);
     case 'NUMBER': {
       const counted = reduce('count', [], isThere(value!, type));
-      const isInfinite = `${infiniteCount(`${value}.2`, reduce)} > 0`;
-      const message = `${UNSUPPORTED} AVG of fields whose sum is beyond FLOAT64`;
-      const total = checkedFloat(floatTotal(value!, reduce), isInfinite, parts, message);
+      const total = floatTotal(of, `${UNSUPPORTED} AVG of fields whose sum is beyond FLOAT64`);
       return `if(${counted} = 0, NULL, ${total} / ${counted})`;
     }
     default:
