@@ -11,7 +11,7 @@ import {
   type StringDictionary,
   type Vector,
 } from './vector.ts';
-import { encodeWtf8, isSurrogateAt, viewed, WORD_SIZE } from './wtf8.ts';
+import { encodeWtf8, isSurrogateAt, type ViewedBytes, viewed, WORD_SIZE } from './wtf8.ts';
 
 /** Strings end to end, in the order in which they come. */
 export class TextBlock {
@@ -135,12 +135,12 @@ export function withBytes({ codes, count, dictionary }: FlatTexts, bytes: Uint8A
 }
 
 function flatten({ codes: given, count, dictionary }: TextVector): FlatTexts | undefined {
-  const room = new TextRoom(count);
+  const room = new TextRoom(count, 1);
   const codes = new Int32Array(count).fill(-1);
   for (let row = 0; row < count; row++) {
     if (given[row]! >= 0) {
       const { bytes, start, end } = dictionary.range(given[row]!);
-      if (!room.write(bytes, start, end)) return undefined;
+      if (!room.write(0, bytes, start, end)) return undefined;
       codes[row] = row;
     }
     room.end(row);
@@ -154,13 +154,17 @@ function flatten({ codes: given, count, dictionary }: TextVector): FlatTexts | u
  */
 export function joinedTexts(columns: readonly TextVector[], count: number): FlatTexts | undefined {
   if (count > CHUNK_ROWS_MAX) return undefined;
-  const room = new TextRoom(count);
+  const room = new TextRoom(count, columns.length);
   const codes = new Int32Array(count).fill(-1);
   for (let row = 0; row < count; row++) {
-    if (columns.every((column) => column.codes[row]! >= 0)) {
-      for (const { codes: own, dictionary } of columns) {
+    let column = 0;
+    while (column < columns.length && columns[column]!.codes[row]! >= 0) column++;
+    if (column === columns.length) {
+      for (column = 0; column < columns.length; column++) {
+        const { codes: own, dictionary } = columns[column]!;
         const { bytes, start, end } = dictionary.range(own[row]!);
-        if (!room.write(bytes, start, end) || room.hasHalvesAt(end - start)) return undefined;
+        if (!room.write(column, bytes, start, end)) return undefined;
+        if (room.hasHalvesAt(end - start)) return undefined;
       }
       codes[row] = row;
     }
@@ -174,26 +178,27 @@ const BYTES_EACH = 128;
 
 /** Where strings are written end to end. */
 class TextRoom {
-  #own: { readonly bytes: Uint8Array; readonly view: DataView };
-  #source: { readonly bytes: Uint8Array; readonly view: DataView };
+  #own: ViewedBytes;
+  /** What was last read of each column. */
+  readonly #sources: ViewedBytes[];
   readonly #offsets: Uint32Array;
   #size = 0;
   /** All bits that some byte has. */
   #bits = 0;
 
-  constructor(count: number) {
+  constructor(count: number, columnCount: number) {
     this.#own = viewed(new Uint8Array(BYTES_EACH * count));
-    this.#source = this.#own;
+    this.#sources = Array.from({ length: columnCount }, () => this.#own);
     this.#offsets = new Uint32Array(count + 1);
   }
 
-  /** False where there is no room for it. */
-  write(bytes: Uint8Array, start: number, end: number): boolean {
+  /** Of a column; false where there is no room for it. */
+  write(column: number, bytes: Uint8Array, start: number, end: number): boolean {
     const size = this.#size + end - start;
     if (size > FLAT_BYTES_MAX) return false;
     if (size > this.#own.bytes.length) this.#grow(size);
-    if (bytes !== this.#source.bytes) this.#source = viewed(bytes);
-    const from = this.#source.view;
+    if (bytes !== this.#sources[column]!.bytes) this.#sources[column] = viewed(bytes);
+    const from = this.#sources[column]!.view;
     const { bytes: own, view } = this.#own;
     let to = this.#size;
     let at = start;
