@@ -1,5 +1,5 @@
 // In a process of its own: chDB has one folder open at a time.
-import { deepEqual, throws } from 'node:assert/strict';
+import { deepEqual, ok, throws } from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { bindQuery } from '../../engine/plan/prepared-query.ts';
 import { parseQuery } from '../../engine/sql/query-parser.ts';
@@ -110,6 +110,26 @@ suite('fields, whose kinds only the events know', { skip: missingChdb() }, () =>
     ]) {
       const { plan, output } = plannedText(text);
       deepEqual(stores.fromClickHouse(plan, output), stores.fromEngine(plan, output), text);
+    }
+  });
+
+  test('what fails is computed beside a constant NULL', () => {
+    const failing = 'LENGTH(t.id) * 4000000000000000000';
+    const none = 'CAST(NULL AS INT64)';
+    for (const text of [
+      ...['=', '!=', '<', '>='].flatMap((sign) => [
+        `${failing} ${sign} ${none}`,
+        `${none} ${sign} ${failing}`,
+      ]),
+      `CASE ${failing} WHEN ${none} THEN 1 ELSE 1 END`,
+      `${failing} NOT IN (NULL)`,
+    ]) {
+      const { plan, output } = planned(text);
+      const answers = [stores.fromClickHouse(plan, output), stores.fromEngine(plan, output)];
+      ok(
+        answers.every((answer) => 'error' in answer && answer.error === 'query_failed'),
+        text,
+      );
     }
   });
 

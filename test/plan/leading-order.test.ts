@@ -24,7 +24,7 @@ test('groups by a MAX descending or a MIN ascending have leaders', () => {
 });
 
 test('in any other order all groups count', () => {
-  for (const order of ['x LIMIT 5', 'n DESC, x DESC LIMIT 5', 'm.path LIMIT 5', 'x DESC LIMIT 0']) {
+  for (const order of ['x LIMIT 5', 'n DESC, x DESC LIMIT 5', 'm.path LIMIT 5']) {
     assert.equal(select('MAX(m.took) AS x, COUNT(*) AS n', `ORDER BY ${order}`), undefined, order);
   }
   assert.equal(select('MIN(m.took) AS x', 'ORDER BY x DESC LIMIT 5'), undefined);

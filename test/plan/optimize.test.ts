@@ -214,6 +214,16 @@ test('conditions on group keys go below the grouping, others stay above', () => 
   assert.ok(plan.some((line) => line === 'filter (n > 1)' || line === 'filter (count > 1)'));
 });
 
+test('of LIMIT 0 nothing is computed, whatever is below it', () => {
+  for (const text of [
+    'SELECT t.id FROM `postgres.logs` AS t ORDER BY CAST(t.id AS INT64) LIMIT 0 OFFSET 1',
+    'SELECT COUNT(CAST(t.id AS INT64)) AS n FROM `postgres.logs` AS t LIMIT 0',
+    'SELECT ROW_NUMBER() OVER (ORDER BY CAST(t.id AS INT64)) AS n FROM `postgres.logs` AS t LIMIT 0',
+  ]) {
+    assert.match(planOf(text)[0]!, /^rows /, text);
+  }
+});
+
 test('a number of rows that a parameter gives must be one', () => {
   const limited = (count: SqlValue) =>
     planOf('SELECT id FROM `postgres.logs` LIMIT @n', { n: [INT64, count] });

@@ -3,7 +3,7 @@ import { intervalKey } from '../interval-sql.ts';
 import { type Comparison, compareNumbers } from '../number-sql.ts';
 import { sortablePart } from '../sort-sql.ts';
 import { isNull, isScalar, nullOf } from '../sql-type.ts';
-import type { StatementParts } from '../statement-parts.ts';
+import { canRaise, type StatementParts } from '../statement-parts.ts';
 import { type CallSql, constantOf, type FunctionSql, refuseTypes } from './function-sql.ts';
 import { likeSql } from './like-sql.ts';
 
@@ -56,7 +56,16 @@ function compare(operator: Comparison, { left, right }: Pair, call: CallSql): st
   const isEquality = operator === '=' || operator === '!=';
   if (areDynamic && !isEquality) return compareFields(operator, { left, right }, call.parts);
   if (!types.every(isComparable)) return refuseTypes(call);
-  return `(${left} ${operator} ${right})`;
+  const [one, other] = [
+    computedBeside(left, right, leftType),
+    computedBeside(right, left, rightType),
+  ];
+  return `(${one} ${operator} ${other})`;
+}
+
+/** ClickHouse computes nothing beside a constant NULL, not even what fails. */
+function computedBeside(value: string, other: string, type: SqlType): string {
+  return value === nullOf(type) && canRaise(other) ? `materialize(${value})` : value;
 }
 
 /** By kind and value, as ORDER BY has it. */
