@@ -97,6 +97,13 @@ export class PlanSql implements Plans {
   }
 
   of(plan: LogicalPlan): RelationSql {
+    const relation = this.#relation(plan);
+    // Some operators read an input at several places: a few levels of these would be longer than any text can be.
+    this.#parts.checkLength(relation.sql);
+    return relation;
+  }
+
+  #relation(plan: LogicalPlan): RelationSql {
     switch (plan.op) {
       case 'scan':
         return this.#scan(plan);

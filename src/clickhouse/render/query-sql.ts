@@ -3,12 +3,8 @@ import type { Column, LogicalPlan } from '../../../engine/index.ts';
 import { type FieldPlan, withFieldColumns } from '../fields/field-plan.ts';
 import { intervalText } from './interval-sql.ts';
 import { PlanSql, type ScannedEvents } from './plan-sql.ts';
-import { refuse } from './refusal.ts';
 import { selectOf } from './relation-sql.ts';
 import { type Failure, StatementParts } from './statement-parts.ts';
-
-/** ClickHouse reads statements of at most 262,144 bytes, and takes seconds to analyse one of half of them. */
-const STATEMENT_LENGTH_MAX = 120_000;
 
 /** A statement for ClickHouse. Its rows are read by `answerOf`. */
 export type RenderedQuery = {
@@ -76,15 +72,8 @@ export function renderQuery(
     return { name: `a${index}`, sql: shown(value, column.type, parts) };
   });
   const all = items.length === 0 ? [{ name: 'a0', sql: '1' }] : items;
-  const statement = `${parts.sharedSql()}${selectOf(relation).inOrder(all, order).sql}`;
-  if (statement.length > STATEMENT_LENGTH_MAX) {
-    return refuse(
-      `a query that becomes a statement of more than ${STATEMENT_LENGTH_MAX} characters`,
-      undefined,
-    );
-  }
   return {
-    sql: statement,
+    sql: parts.statement(selectOf(relation).inOrder(all, order).sql),
     parameters: parts.parameters(),
     settings: SETTINGS,
     failures: parts.failures(),

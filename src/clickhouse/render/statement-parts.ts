@@ -10,6 +10,18 @@ export type Failure = {
   readonly isExpected?: true;
 };
 
+/** ClickHouse reads statements of at most 262,144 bytes, and takes seconds to analyse one of half of them. */
+const STATEMENT_LENGTH_MAX = 120_000;
+
+/**
+ * Of a statement whose shared SELECTs are written out wherever they are read, as ClickHouse analyses it: that takes some ten
+ * seconds for so many characters, and is bound by no setting of the query. A SELECT that reads another one twice, which reads
+ * a third one twice, and so on, would take hours.
+ */
+const ANALYSED_LENGTH_MAX = 500_000;
+
+const SHARED_NAME = /\bw\d+\b/g;
+
 /** What ClickHouse's message holds where the statement raises a failure; its index follows. */
 const FAILURE_MARK = 'weir failure ';
 
@@ -83,13 +95,33 @@ export class StatementParts {
     return name;
   }
 
-  /** What stands before the statement: the shared SELECTs, each of which may read those before it. */
-  sharedSql(): string {
-    const selects = Array.from(
+  /** Refuses a SELECT that is too long for a statement. */
+  checkLength(select: string): void {
+    if (select.length > STATEMENT_LENGTH_MAX) refuseLength(STATEMENT_LENGTH_MAX);
+  }
+
+  /** A SELECT with the shared ones before it, each of which may read those before it. */
+  statement(select: string): string {
+    const shared = Array.from(
       this.#shared,
-      ([select, name]) => `${name} AS MATERIALIZED (${select})`,
+      ([shared, name]) => `${name} AS MATERIALIZED (${shared})`,
     );
-    return selects.length === 0 ? '' : `WITH ${selects.join(', ')} `;
+    const statement = shared.length === 0 ? select : `WITH ${shared.join(', ')} ${select}`;
+    this.checkLength(statement);
+    if (this.#analysedLength(select) > ANALYSED_LENGTH_MAX) {
+      refuseLength(ANALYSED_LENGTH_MAX, ' with its subqueries written out');
+    }
+    return statement;
+  }
+
+  #analysedLength(select: string): number {
+    const lengths = new Map<string, number>();
+    const lengthOf = (text: string): number => {
+      const names = Array.from(text.matchAll(SHARED_NAME), ([name]) => name);
+      return names.reduce((sum, name) => sum + (lengths.get(name) ?? 0), text.length);
+    };
+    for (const [shared, name] of this.#shared) lengths.set(name, lengthOf(shared));
+    return lengthOf(select);
   }
 
   /** The bound texts by the names of their parameters. */
@@ -107,6 +139,11 @@ export class StatementParts {
   failures(): readonly Failure[] {
     return this.#failures;
   }
+}
+
+function refuseLength(lengthMax: number, where = ''): never {
+  const what = `a query that becomes a statement of more than ${lengthMax} characters${where}`;
+  return refuse(what, undefined);
 }
 
 /** A SELECT within an expression: it does not know the variables of the lambda functions around it. */
