@@ -59,7 +59,7 @@ export function foldPlan(plan: LogicalPlan, values: CallValues): LogicalPlan {
   );
 }
 
-/** A number of rows that a parameter gives is known only now. For LIMIT 0 nothing is computed. */
+/** A number of rows that a parameter gives is known only now. */
 function withCheckedCounts(node: LogicalPlan): LogicalPlan {
   if (node.op !== 'limit') return node;
   for (const [clause, count] of [
@@ -70,8 +70,7 @@ function withCheckedCounts(node: LogicalPlan): LogicalPlan {
     const sentence = `${clause} takes a number of rows, at least 0; got ${count.value}`;
     throw new QueryError('query_failed', sentence);
   }
-  const isEmpty = node.count?.op === 'literal' && Number(node.count.value) === 0;
-  return isEmpty ? { op: 'rows', columns: outputOf(node), rows: [] } : node;
+  return node;
 }
 
 /** Folds from the leaves up, but a CASE from its conditions: a branch not taken is not computed. */

@@ -13,6 +13,7 @@ import {
   type Aggregate,
   columnsInInput,
   type Join,
+  type Limit,
   type LogicalPlan,
   outputIds,
   outputOf,
@@ -287,12 +288,12 @@ function readsOnly(term: Expression, columns: ReadonlySet<ColumnId>): boolean {
 }
 
 /**
- * Spreads emptiness: an operator over no rows gives none, save a grouping without keys; a union does
- * without the inputs that have none.
+ * Spreads emptiness: LIMIT 0 gives no rows, and an operator over none gives none, save a grouping without keys; a union
+ * does without the inputs that have none.
  */
 export function spreadEmptiness(plan: LogicalPlan): LogicalPlan {
   return rewritePlan(plan, (node) => {
-    if (isEmptyByInput(node)) return emptyLike(node);
+    if (hasNoRows(node)) return emptyLike(node);
     return node.op === 'union' ? withoutEmptyInputs(node) : node;
   });
 }
@@ -315,15 +316,16 @@ function withoutEmptyInputs(union: Union): LogicalPlan {
   };
 }
 
-function isEmptyByInput(plan: LogicalPlan): boolean {
+function hasNoRows(plan: LogicalPlan): boolean {
   switch (plan.op) {
     case 'filter':
     case 'project':
     case 'sort':
-    case 'limit':
     case 'unnest':
     case 'window':
       return isEmpty(plan.input);
+    case 'limit':
+      return isEmpty(plan.input) || takesNone(plan);
     case 'aggregate':
       return plan.keys.length > 0 && isEmpty(plan.input);
     case 'union':
@@ -333,6 +335,10 @@ function isEmptyByInput(plan: LogicalPlan): boolean {
     default:
       return false;
   }
+}
+
+function takesNone({ count }: Limit): boolean {
+  return count?.op === 'literal' && Number(count.value) === 0;
 }
 
 function isEmptyJoin({ kind, left, right }: Join): boolean {

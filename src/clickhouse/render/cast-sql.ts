@@ -55,7 +55,7 @@ function castValue(value: string, from: SqlType, context: CastContext): string |
     case 'INT64 STRING':
       return `toString(${value})`;
     case 'BOOL STRING':
-      return `if(isNull(${value}), NULL, if(${value}, 'true', 'false'))`;
+      return truthText(value, parts);
     case 'FLOAT64 STRING':
       return floatText(value, parts);
     case 'FLOAT64 INT64':
@@ -160,15 +160,19 @@ function parsedInterval(text: string, context: CastContext): string {
   });
 }
 
+function truthText(value: string, parts: StatementParts): string {
+  return parts.once(value, (truth) => `if(isNull(${truth}), NULL, if(${truth}, 'true', 'false'))`);
+}
+
 /** JSON of a scalar. */
 function dynamicOf(value: string, from: SqlType, parts: StatementParts): string | undefined {
   switch (from.kind) {
     case 'STRING':
-      return `if(isNull(${value}), NULL, toJSONString(${value}))`;
+      return parts.once(value, (text) => `if(isNull(${text}), NULL, toJSONString(${text}))`);
     case 'INT64':
       return `toString(${value})`;
     case 'BOOL':
-      return `if(isNull(${value}), NULL, if(${value}, 'true', 'false'))`;
+      return truthText(value, parts);
     case 'NUMBER':
       return parts.once(value, (number) => `ifNull(toString(${number}.1), toString(${number}.2))`);
     case 'FLOAT64':

@@ -53,6 +53,13 @@ export class ExpressionSql {
   }
 
   of(expression: Expression): string {
+    const sql = this.#sql(expression);
+    // A few functions read an argument at several places.
+    this.#parts.checkLength(sql);
+    return sql;
+  }
+
+  #sql(expression: Expression): string {
     switch (expression.op) {
       case 'literal':
         return literal(expression.value, expression.type, { parts: this.#parts });

@@ -2,6 +2,7 @@ import type { SqlType } from '../../../../engine/columns.ts';
 import type { Expression } from '../../../../engine/index.ts';
 import { asFloat, asNumber, numberOfFloat, numberOfInteger } from '../number-sql.ts';
 import { isNull, nullOf, storedType } from '../sql-type.ts';
+import type { StatementParts } from '../statement-parts.ts';
 import { type CallSql, checked, type FunctionSql, refuseTypes } from './function-sql.ts';
 import { negatedInterval, timeArithmetic } from './interval-functions-sql.ts';
 
@@ -17,7 +18,7 @@ export const arithmeticSql: Readonly<Record<string, FunctionSql>> = {
   neg: negate,
   safe_negate: (call) => negate({ ...call, isSafe: true }),
   abs: unary((value) => `abs(${value})`),
-  sign: unary((value) => `if(isNaN(${value}), ${value}, sign(${value}))`, false),
+  sign: unary((value, parts) => parts.once(value, signOrNaN), false),
   div: divideIntegers,
   mod: remainder,
   sqrt: squareRoot,
@@ -131,10 +132,18 @@ function divide(call: CallSql): string {
 }
 
 /** `overflows`: whether the least INT64 has no answer. */
-function unary(apply: (value: string) => string, overflows = true): FunctionSql {
+function signOrNaN(number: string): string {
+  return `if(isNaN(${number}), ${number}, sign(${number}))`;
+}
+
+function unary(
+  render: (value: string, parts: StatementParts) => string,
+  overflows = true,
+): FunctionSql {
   return (call) => {
     const [value] = call.arguments as [string];
     const { parts } = call;
+    const apply = (operand: string): string => render(operand, parts);
     const whole = (integer: string, of: CallSql) =>
       overflows ? wholeUnary(integer, apply, of) : `toInt64(${apply(integer)})`;
     switch (call.type.kind) {

@@ -129,16 +129,15 @@ function atLeastZero(count: string): string {
 }
 
 function leftmost(call: CallSql): string {
-  const [text, count] = call.arguments as [string, string];
-  return call.parts.once(count, (size) => {
-    const isBad = `isNotNull(${text}) AND ${size} < 0`;
-    return checked(
-      call,
-      cut(call, text, '1', atLeastZero(size)),
-      isBad,
-      'LEFT takes a length of at least 0',
-    );
-  });
+  const [whole, count] = call.arguments as [string, string];
+  const { parts } = call;
+  return parts.once(count, (size) =>
+    parts.once(whole, (text) => {
+      const isBad = `isNotNull(${text}) AND ${size} < 0`;
+      const start = cut(call, text, '1', atLeastZero(size));
+      return checked(call, start, isBad, 'LEFT takes a length of at least 0');
+    }),
+  );
 }
 
 function rightmost(call: CallSql): string {
