@@ -31,7 +31,7 @@ export async function benchBacklog(
   command: readonly string[],
   eventCount: number,
 ): Promise<boolean> {
-  const eventsPerPost = Math.min(EVENTS_PER_SECOND, eventCount) / POSTS_PER_SECOND;
+  const eventsPerPost = Math.ceil(Math.min(EVENTS_PER_SECOND, eventCount) / POSTS_PER_SECOND);
   const perSecond = eventsPerPost * POSTS_PER_SECOND;
   const seconds = Math.min(SECONDS, Math.max(SECONDS_MIN, eventCount / perSecond));
   server.reset();
@@ -41,41 +41,42 @@ export async function benchBacklog(
   });
   const client = new HttpClient(service.url, service.token, 1);
   try {
-    const load = { kind: 'posts', of: 'lean', eventsPerPost, bodyCount: BODY_COUNT } as const;
-    const path = `/api/logs?source_name=${encodeURIComponent(sourceOf('lean'))}`;
     const isOver = new AbortController();
     const watched = unsentCounts(client, isOver.signal);
-    const { streams } = await send({
-      ...{ url: service.url, seconds },
-      streams: [
-        {
-          ...{ token: service.token, load: { ...load, path } },
-          ...{ perSecond: POSTS_PER_SECOND, connectionsMax: CONNECTIONS_MAX },
-        },
-      ],
-    });
+    const { takenCount, refusedCount } = await post(service, eventsPerPost, seconds);
     isOver.abort();
     const unsent = await watched;
-    const { samples, unsentCount } = streams[0]!;
-    const takenCount = samples.filter(({ status }) => status === 200).length;
-    const refusedCount = samples.length - takenCount + unsentCount;
     const sentMs = await msUntilSent(client);
     const [[stored = ''] = []] = server.chdb.rows<[string]>(
       `SELECT count() FROM ${DATABASE}.events`,
     );
     const isWhole = Number(stored) === takenCount * eventsPerPost;
     const [first, last] = endsOf(unsent);
-    const isFlat = last <= first + perSecond && refusedCount === 0;
+    const isReached = last <= first + perSecond && refusedCount === 0 && isWhole;
     console.log(
       `backlog at ${perSecond} lean events/s for ${seconds} s: ${first} events waited in the first third, ${last} in the last, ` +
         `${Math.max(...unsent)} at most; all sent ${sentMs.toFixed(0)} ms after the last post, ${refusedCount} posts refused, ` +
-        `${stored} events stored${isWhole ? '' : ', OTHERS THAN POSTED'} ${barText('flat', isFlat && isWhole)}`,
+        `${stored} events stored${isWhole ? '' : ', OTHERS THAN POSTED'} ${barText('flat', isReached)}`,
     );
-    return isFlat && isWhole;
+    return isReached;
   } finally {
     client.close();
     await service.stop();
   }
+}
+
+async function post(
+  { url, token }: ServiceProcess,
+  eventsPerPost: number,
+  seconds: number,
+): Promise<{ readonly takenCount: number; readonly refusedCount: number }> {
+  const path = `/api/logs?source_name=${encodeURIComponent(sourceOf('lean'))}`;
+  const load = { kind: 'posts', of: 'lean', path, eventsPerPost, bodyCount: BODY_COUNT } as const;
+  const rate = { perSecond: POSTS_PER_SECOND, connectionsMax: CONNECTIONS_MAX };
+  const { streams } = await send({ url, seconds, streams: [{ token, load, ...rate }] });
+  const { samples, unsentCount } = streams[0]!;
+  const takenCount = samples.filter(({ status }) => status === 200).length;
+  return { takenCount, refusedCount: samples.length - takenCount + unsentCount };
 }
 
 /** How many events wait, looked at until `isOver`. */
