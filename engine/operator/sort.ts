@@ -89,7 +89,7 @@ export class TopSink implements Sink {
 
   readonly #rowsMax: number;
 
-  /** `width` is the number of columns of the rows; `count` is 1 or more; `rowsMax` as in `CollectSink`. */
+  /** `width` is the number of columns of the rows; `rowsMax` as in `CollectSink`. */
   constructor(options: {
     readonly keys: readonly OrderKey[];
     readonly width: number;
@@ -97,7 +97,6 @@ export class TopSink implements Sink {
     readonly rowsMax?: number;
   }) {
     assert(options.keys.length > 0, 'a top has a key');
-    assert(options.count > 0, 'LIMIT 0 is no top');
     this.#keys = options.keys;
     this.#width = options.width;
     this.#countMax = options.count;
@@ -114,6 +113,7 @@ export class TopSink implements Sink {
   }
 
   push(chunk: Chunk): boolean {
+    if (this.#countMax === 0) return false;
     if (chunk.count === 0) return true;
     if (this.#isFirst() && this.#isInOrder(chunk)) {
       this.#ordered = chunk;

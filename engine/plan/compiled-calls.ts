@@ -96,7 +96,7 @@ function boundOf(bound: FrameBound): Bound {
 export function leadingOf({ input, keys, count }: PhysicalTop): Leading | undefined {
   const [first] = keys;
   if (input.op !== 'aggregate' || input.keys.length === 0) return undefined;
-  if (first?.expression.op !== 'column') return undefined;
+  if (first?.expression.op !== 'column' || count < 1) return undefined;
   const { id } = first.expression;
   const aggregate = input.aggregates.findIndex(({ column }) => column.id === id);
   const call = input.aggregates[aggregate]?.call;

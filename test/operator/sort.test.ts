@@ -121,6 +121,7 @@ test('keeps the first rows of the order', () => {
     [1, 'b'],
     [2, null],
   ]);
+  expectRows(top(0, [asc(0)]), ROWS, []);
   expectRows(top(9, [asc(0), asc(1)]), ROWS, [
     [null, 'a'],
     [1, 'b'],
@@ -130,7 +131,7 @@ test('keeps the first rows of the order', () => {
   ]);
 });
 
-test('tells the worst first key once it is full', () => {
+test('tells the worst first key once it is full, and wants no rows for a count of 0', () => {
   const sink = new TopSink({ keys: [desc(0)], width: 2, count: 2 });
   sink.push(chunkOf([[5, 'a']]));
   assert.equal(sink.floor(), undefined);
@@ -140,6 +141,7 @@ test('tells the worst first key once it is full', () => {
   assert.equal(sink.floor(), 3);
   sink.push(chunkOf([[4, 'd']]));
   assert.equal(sink.floor(), 4);
+  assert.equal(new TopSink({ keys: [desc(0)], width: 2, count: 0 }).push(chunkOf(ROWS)), false);
 });
 
 test('reads other columns than the keys for the winners only', () => {
@@ -211,38 +213,28 @@ test('gives the same top whole, in pieces, and from the tops of two halves', () 
   const rows = fc.array(fc.tuple(value, value), { minLength: 1, maxLength: 30 });
   const direction = fc.record({ descending: fc.boolean(), nullsFirst: fc.boolean() });
   fc.assert(
-    fc.property(
-      rows,
-      direction,
-      direction,
-      fc.integer({ min: 1, max: 12 }),
-      (values, one, other, count) => {
-        const numbered: Row[] = values.map((row, index) => [...row, index]);
-        const keys = [
-          { expression: column(0), ...one },
-          { expression: column(1), ...other },
-          asc(2),
-        ];
-        const expected = numbered
-          .toSorted(
-            (left, right) =>
-              compareByKey(one, left[0]!, right[0]!) ||
-              compareByKey(other, left[1]!, right[1]!) ||
-              Number(left[2]) - Number(right[2]),
-          )
-          .slice(0, count);
-        expectRows(top(count, keys, 3), numbered, expected);
-        expectRows(sort(keys, 3), numbered, sortedWhole(keys, numbered));
-        const half = values.length >> 1;
-        const merged = new TopSink({ keys, width: 3, count });
-        for (const part of [numbered.slice(half), numbered.slice(0, half)]) {
-          const partTop = new TopSink({ keys, width: 3, count });
-          partTop.push(chunkOf(part, 3));
-          partTop.emit(merged);
-        }
-        assert.deepEqual(emittedRows(merged, 3), expected);
-      },
-    ),
+    fc.property(rows, direction, direction, fc.nat(12), (values, one, other, count) => {
+      const numbered: Row[] = values.map((row, index) => [...row, index]);
+      const keys = [{ expression: column(0), ...one }, { expression: column(1), ...other }, asc(2)];
+      const expected = numbered
+        .toSorted(
+          (left, right) =>
+            compareByKey(one, left[0]!, right[0]!) ||
+            compareByKey(other, left[1]!, right[1]!) ||
+            Number(left[2]) - Number(right[2]),
+        )
+        .slice(0, count);
+      expectRows(top(count, keys, 3), numbered, expected);
+      expectRows(sort(keys, 3), numbered, sortedWhole(keys, numbered));
+      const half = values.length >> 1;
+      const merged = new TopSink({ keys, width: 3, count });
+      for (const part of [numbered.slice(half), numbered.slice(0, half)]) {
+        const partTop = new TopSink({ keys, width: 3, count });
+        partTop.push(chunkOf(part, 3));
+        partTop.emit(merged);
+      }
+      assert.deepEqual(emittedRows(merged, 3), expected);
+    }),
     { numRuns: 150 },
   );
 });

@@ -27,8 +27,9 @@ const SETTINGS: RenderedQuery['settings'] = {
   union_default_mode: 'ALL',
   aggregate_functions_null_for_empty: 0,
   transform_null_in: 0,
-  // A SELECT that is read at several places has the same rows at each.
-  enable_materialized_cte: 1,
+  // A SELECT that is read at several places has the same rows at each. To keep them (`AS MATERIALIZED`) is an experiment of
+  // ClickHouse, which loses rows of some statements.
+  enable_shared_storage_snapshot_in_query: 1,
   // Joins are run as they are written: another order finds no keys where one side of an equality is a constant.
   query_plan_optimize_join_order_limit: 0,
   // These find nothing in such statements, and are slow in deep ones.

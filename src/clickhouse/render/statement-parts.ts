@@ -14,8 +14,8 @@ export type Failure = {
 const STATEMENT_LENGTH_MAX = 120_000;
 
 /**
- * Of a statement whose shared SELECTs are written out wherever they are read, as ClickHouse analyses it: that takes some ten
- * seconds for so many characters, and is bound by no setting of the query. A SELECT that reads another one twice, which reads
+ * Of a statement whose shared SELECTs are written out wherever they are read, as ClickHouse analyses and runs it: the analysis
+ * takes some ten seconds for so many characters, and is bound by no setting of the query. A SELECT that reads another one twice, which reads
  * a third one twice, and so on, would take hours.
  */
 const ANALYSED_LENGTH_MAX = 500_000;
@@ -85,7 +85,7 @@ export class StatementParts {
     return part;
   }
 
-  /** The name of a SELECT that the statement reads at several places, and that ClickHouse runs once. */
+  /** The name of a SELECT that the statement reads at several places. ClickHouse runs it at each. */
   shared(select: string): string {
     let name = this.#shared.get(select);
     if (name === undefined) {
@@ -102,10 +102,7 @@ export class StatementParts {
 
   /** A SELECT with the shared ones before it, each of which may read those before it. */
   statement(select: string): string {
-    const shared = Array.from(
-      this.#shared,
-      ([shared, name]) => `${name} AS MATERIALIZED (${shared})`,
-    );
+    const shared = Array.from(this.#shared, ([shared, name]) => `${name} AS (${shared})`);
     const statement = shared.length === 0 ? select : `WITH ${shared.join(', ')} ${select}`;
     this.checkLength(statement);
     if (this.#analysedLength(select) > ANALYSED_LENGTH_MAX) {
