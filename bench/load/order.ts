@@ -22,6 +22,8 @@ export type PostLoad = {
   readonly bodyCount: number;
   /** The project of all events; unless given, each has its own. */
   readonly project?: string;
+  /** The time of the first event in microseconds; each other one is a microsecond later. Unless given, times of a week. */
+  readonly fromUs?: number;
 };
 
 /** Paths asked for in turn. */

@@ -167,7 +167,8 @@ function requestsOf(host: string, { token, load }: Stream): readonly Buffer[] {
     perText: load.eventsPerPost,
   });
   return Array.from(bodies, (body) => {
-    const text = load.project === undefined ? body.text : ofProject(body.text, load.project);
+    const own = load.project === undefined ? body.text : ofProject(body.text, load.project);
+    const text = load.fromUs === undefined ? own : timedFrom(own, load.fromUs);
     const size = Buffer.byteLength(text);
     const bodyHead = `Content-Type: application/x-ndjson\r\nContent-Length: ${size}\r\n`;
     return Buffer.from(`POST ${load.path} ${headText(host, token)}${bodyHead}\r\n${text}`);
@@ -181,6 +182,11 @@ function ofProject(text: string, project: string): string {
     line.replaceAll((JSON.parse(line) as { project: string }).project, project),
   );
   return `${moved.join('\n')}\n`;
+}
+
+function timedFrom(text: string, fromUs: number): string {
+  let timestampUs = fromUs;
+  return text.replaceAll(/"timestamp":\d+/g, () => `"timestamp":${timestampUs++}`);
 }
 
 function headText(host: string, token: string): string {
