@@ -16,7 +16,7 @@ const skip = missingChdb();
 const ROWS_MAX = 1_000;
 
 /** One call in so many is made, each with all of its values; a step of 1 makes all. */
-const CALL_STEP = budgetOf('WEIR_STORE_CALL_STEP', { fast: 8, all: 4 });
+const CALL_STEP = budgetOf('WEIR_STORE_CALL_STEP', { fast: 8, all: 8 });
 const FIRST_CALL = fuzzSeed() % CALL_STEP;
 
 let stores: BothStores;

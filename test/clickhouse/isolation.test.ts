@@ -12,7 +12,7 @@ import { HttpDoor } from './http-door.ts';
 const skip = missingChdb();
 
 /** `npm run test:isolation` checks 2,000. */
-const CALLS = budgetOf('WEIR_STORE_ISOLATION_CALLS', { fast: 10, all: 60 });
+const CALLS = budgetOf('WEIR_STORE_ISOLATION_CALLS', { fast: 10, all: 30 });
 const TENANTS = 8;
 
 let chdb: ChdbUnderTest;
