@@ -60,7 +60,7 @@ function* subqueriesIn(expression: Expression, isConditional: boolean): Generato
   }
 }
 
-/** Subqueries that are captured together: the rows are computed once for all of them. */
+/** Subqueries that are captured together: all of them read the same rows, a shared SELECT. */
 function withEqualDepth(
   relation: RelationSql,
   found: readonly Found[],

@@ -14,9 +14,9 @@ export type Failure = {
 const STATEMENT_LENGTH_MAX = 120_000;
 
 /**
- * Of a statement whose shared SELECTs are written out wherever they are read, as ClickHouse analyses and runs it: the analysis
- * takes some ten seconds for so many characters, and is bound by no setting of the query. A SELECT that reads another one twice, which reads
- * a third one twice, and so on, would take hours.
+ * Of a statement whose shared SELECTs are written out wherever they are read, as ClickHouse analyses and runs it: the
+ * analysis takes some ten seconds for so many characters, and is bound by no setting of the query. A SELECT that reads
+ * another one twice, which reads a third one twice, and so on, would take hours.
  */
 const ANALYSED_LENGTH_MAX = 500_000;
 
@@ -102,7 +102,7 @@ export class StatementParts {
 
   /** A SELECT with the shared ones before it, each of which may read those before it. */
   statement(select: string): string {
-    const shared = Array.from(this.#shared, ([shared, name]) => `${name} AS (${shared})`);
+    const shared = Array.from(this.#shared, ([text, name]) => `${name} AS (${text})`);
     const statement = shared.length === 0 ? select : `WITH ${shared.join(', ')} ${select}`;
     this.checkLength(statement);
     if (this.#analysedLength(select) > ANALYSED_LENGTH_MAX) {
@@ -117,7 +117,7 @@ export class StatementParts {
       const names = Array.from(text.matchAll(SHARED_NAME), ([name]) => name);
       return names.reduce((sum, name) => sum + (lengths.get(name) ?? 0), text.length);
     };
-    for (const [shared, name] of this.#shared) lengths.set(name, lengthOf(shared));
+    for (const [text, name] of this.#shared) lengths.set(name, lengthOf(text));
     return lengthOf(select);
   }
 
