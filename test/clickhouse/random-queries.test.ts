@@ -31,6 +31,9 @@ const SEED = numberFrom('WEIR_STORE_SEED', 1);
 /** A table is filled once for each set of events. */
 const QUERIES_PER_DATA_SET = 10;
 
+/** Of a set one of whose queries lost all rows while ClickHouse kept the SELECTs that are read at several places. */
+const LOSING_SEED = 19_251;
+
 const SOURCE = { name: 'logs', projectPath: ['project'] };
 const CALL = {
   parameters: new Map(),
@@ -56,18 +59,7 @@ test('a random query has the same answer in both stores, or is refused', {
   skip,
 }, async (context) => {
   context.diagnostic(`seed ${SEED}: WEIR_STORE_SEED makes others`);
-  const outcomes: Outcome[] = [];
-  for (let number = 0; number < QUERIES; ) {
-    const random = new Random(SEED + number);
-    const events = randomEvents(random, { count: random.pick([1, 4, 6, 6, 9]), isMixed: false });
-    await fill(events);
-    for (let left = QUERIES_PER_DATA_SET; left > 0 && number < QUERIES; left--, number++) {
-      const query = randomQuery(random);
-      const outcome = compared(query);
-      if (outcome?.kind === 'differs') await failSmall({ query, events }, `seed ${SEED + number}`);
-      if (outcome !== undefined) outcomes.push(outcome);
-    }
-  }
+  const outcomes = await outcomesFrom(SEED, QUERIES);
   const refusedCount = outcomes.filter(({ kind }) => kind === 'refused').length;
   const brokenCount = outcomes.filter(({ kind }) => kind === 'breaks').length;
   const sameCount = outcomes.length - refusedCount - brokenCount;
@@ -80,6 +72,27 @@ test('a random query has the same answer in both stores, or is refused', {
   }
   for (const reason of countedReasons(outcomes).slice(0, REASONS_SHOWN)) context.diagnostic(reason);
 });
+
+test('queries with several correlated subqueries keep their rows', { skip }, async () => {
+  await outcomesFrom(LOSING_SEED, QUERIES_PER_DATA_SET);
+});
+
+/** Of so many queries from a seed on; fails where one differs. */
+async function outcomesFrom(seed: number, queryCount: number): Promise<readonly Outcome[]> {
+  const outcomes: Outcome[] = [];
+  for (let number = 0; number < queryCount; ) {
+    const random = new Random(seed + number);
+    const events = randomEvents(random, { count: random.pick([1, 4, 6, 6, 9]), isMixed: false });
+    await fill(events);
+    for (let left = QUERIES_PER_DATA_SET; left > 0 && number < queryCount; left--, number++) {
+      const query = randomQuery(random);
+      const outcome = compared(query);
+      if (outcome?.kind === 'differs') await failSmall({ query, events }, `seed ${seed + number}`);
+      if (outcome !== undefined) outcomes.push(outcome);
+    }
+  }
+  return outcomes;
+}
 
 async function fill(events: readonly TestEvent[]): Promise<void> {
   stores.clear();
