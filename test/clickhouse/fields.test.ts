@@ -5,6 +5,7 @@ import { NOW_US } from '../../bench/workload/clock.ts';
 import { bindQuery } from '../../engine/plan/prepared-query.ts';
 import { parseQuery } from '../../engine/sql/query-parser.ts';
 import { UNSUPPORTED } from '../../src/clickhouse/render/refusal.ts';
+import { SHIPPED_COLUMNS } from '../../src/clickhouse/shipped-row.ts';
 import type { BothStores } from './both-stores.ts';
 import { missingChdb } from './chdb.ts';
 import { filledStores } from './fixture.ts';
@@ -87,4 +88,22 @@ test('fields of all kinds are read alike in both stores, from JSON and from colu
   }
   deepEqual(differing, []);
   ok(refused.length <= REFUSED_MAX, refused.join('\n'));
+});
+
+test('columns have the same values of events that come in as of those that are there', {
+  skip,
+}, () => {
+  const { clickHouse } = stores;
+  const columns = clickHouse
+    .rows<[string]>(
+      "SELECT name FROM system.columns WHERE table = 'events' AND name LIKE 'field_%'",
+    )
+    .map(([name]) => name);
+  ok(columns.length > QUERIES.length / 2);
+  clickHouse.run('CREATE TABLE copied_events AS events');
+  const shipped = SHIPPED_COLUMNS.join();
+  clickHouse.run(`INSERT INTO copied_events (${shipped}) SELECT ${shipped} FROM events`);
+  const rowsOf = (table: string) =>
+    clickHouse.rows(`SELECT id, ${columns.join()} FROM ${table} ORDER BY ALL`);
+  deepEqual(rowsOf('copied_events'), rowsOf('events'));
 });
