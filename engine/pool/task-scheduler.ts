@@ -252,6 +252,7 @@ export class TaskScheduler {
   #charge(): void {
     const nowMs = this.#time.nowMs();
     const ranMs = noMsByKind();
+    const borrowedMs = noMsByKind();
     for (const job of this.#running) {
       const state = this.#stateOf(job);
       const turnMs = nowMs - state.sinceMs;
@@ -260,12 +261,14 @@ export class TaskScheduler {
       this.#tenantOf(job).ranMs += moreMs;
       this.#ranMs[state.kind] += moreMs;
       ranMs[state.claim] += moreMs;
+      if (state.claim !== state.kind) borrowedMs[state.kind] += moreMs;
       state.chargedMs = turnMs;
     }
     this.#queues.call.turn.advance(this.#callingTenants());
     // Most jobs find a thread free for them.
     if (!this.#isAnyWaiting && !this.#shares.isAnyOwed) return;
-    this.#shares.note(ranMs, (kind) => this.#isWaiting(kind) || this.#isClaimed(kind));
+    const hasWork = (kind: WorkKind): boolean => this.#isWaiting(kind) || this.#isClaimed(kind);
+    this.#shares.note(ranMs, borrowedMs, hasWork);
   }
 
   #startNext(): void {

@@ -21,13 +21,13 @@ export function copyMsByKind({ call, seal, merge, states, renewal }: MsByKind): 
 
 /**
  * The part of the time of all threads that each kind has at the least while it waits, so that none starves under a
- * lasting load of calls. With two workers sealing has half a thread, and merging a fifth of one: a day's merges
- * take five times as long then, and are done before the next day's. Calls have all that is left.
+ * lasting load of calls. With two workers sealing and merging have half a thread each: to merge what was sealed takes
+ * about as long as to seal it. Calls have all that is left.
  */
 export const WORK_SHARES: Readonly<MsByKind> = {
   call: 0,
   seal: 1 / 4,
-  merge: 1 / 10,
+  merge: 1 / 4,
   states: 1 / 20,
   renewal: 1 / 20,
 };
@@ -44,7 +44,8 @@ const OWED_TURNS_MAX = 4;
 /**
  * The order in which kinds of work get threads. Calls come first, then the other kinds in their order. Shares make the
  * exception: a kind that has work is owed its share of the time that threads run, less the time it has had. Once that is a
- * whole turn, the kind is *due*: it goes before calls, and keeps its thread until it is owed nothing.
+ * whole turn, the kind is *due*: it goes before calls, and keeps its thread until it is owed nothing. What it has had on the
+ * claim of sealing it owes, and pays back to it: else sealing would be due no more, and this kind would go first again.
  */
 export class WorkShares {
   readonly #turnMs: number;
@@ -61,24 +62,31 @@ export class WorkShares {
 
   /**
    * Takes note of time that has gone by. `ranMs`: how long threads have run on the claim of each kind since it was last
-   * noted. `hasWork`: whether a kind waits, or runs on its claim.
+   * noted. `borrowedMs`: how long jobs of each kind have run on the claim of sealing. `hasWork`: whether a kind waits, or
+   * runs on its claim.
    */
-  note(ranMs: MsByKind, hasWork: (kind: WorkKind) => boolean): void {
+  note(ranMs: MsByKind, borrowedMs: MsByKind, hasWork: (kind: WorkKind) => boolean): void {
     let totalMs = 0;
     for (const kind of WORK_KINDS) totalMs += ranMs[kind];
     this.#isAnyOwed = false;
     this.#isAnyDue = false;
-    for (const kind of WORK_KINDS) {
-      const moreMs = this.#partOf(kind, totalMs) - ranMs[kind];
-      const owedMs = hasWork(kind) ? this.#owedMs[kind] + moreMs : 0;
+    let paidBackMs = 0;
+    // Sealing alone lends its claim: it comes behind those that pay back.
+    for (const kind of WORK_KINDS.toReversed()) {
+      const partMs = this.#partOf(kind, totalMs);
+      paidBackMs += Math.min(partMs, Math.max(-this.#owedMs[kind], 0));
+      const shareMs = this.#owedMs[kind] + partMs + (kind === 'seal' ? paidBackMs : 0);
+      const leftMs = hasWork(kind) ? shareMs - ranMs[kind] : 0;
       // What it had while nobody else wanted it is not held against it.
-      this.#owedMs[kind] = Math.min(Math.max(owedMs, 0), OWED_TURNS_MAX * this.#turnMs);
-      this.#isAnyOwed ||= owedMs > 0;
-      this.#isAnyDue ||= owedMs >= this.#turnMs;
+      const leastMs = Math.min(shareMs, 0);
+      const owedMs = Math.min(Math.max(leftMs, leastMs), OWED_TURNS_MAX * this.#turnMs);
+      this.#owedMs[kind] = owedMs - borrowedMs[kind];
+      this.#isAnyOwed ||= this.#owedMs[kind] !== 0;
+      this.#isAnyDue ||= this.isDue(kind);
     }
   }
 
-  /** Whether any kind is owed anything: else there is nothing to note while none waits. */
+  /** Whether any kind is owed anything, or owes: else there is nothing to note while none waits. */
   get isAnyOwed(): boolean {
     return this.#isAnyOwed;
   }
@@ -96,7 +104,7 @@ export class WorkShares {
   /** All kinds, in the order in which they go now: of those that are due the one that has waited longest for its share. */
   order(): readonly WorkKind[] {
     if (!this.#isAnyDue) return WORK_KINDS;
-    const waitedMs = (kind: WorkKind): number => this.#owedMs[kind] / WORK_SHARES[kind];
+    const waitedMs = (kind: WorkKind): number => this.#owedMs[kind] / this.#partOf(kind, 1);
     const due = WORK_KINDS.filter((kind) => this.isDue(kind));
     const others = WORK_KINDS.filter((kind) => !this.isDue(kind));
     return [...due.sort((left, right) => waitedMs(right) - waitedMs(left)), ...others];
