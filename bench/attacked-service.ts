@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { BESIDE_BYTES } from '../src/memory-shares.ts';
 import { HttpClient } from './http-client.ts';
 import type { MemoryGroup } from './memory-group.ts';
-import { IMAGE_ALLOCATOR, ServiceProcess } from './service-process.ts';
+import { ServiceProcess } from './service-process.ts';
 import {
   ATTACKED_DEFINITION,
   ATTACKED_NOW,
@@ -58,7 +58,8 @@ export class AttackedService {
     mkdirSync(definitions);
     writeFileSync(join(definitions, 'attacked.sql'), ATTACKED_DEFINITION);
     const environment = {
-      ...{ FROZEN_NOW: ATTACKED_NOW, ENDPOINTS_DIR: definitions, ...IMAGE_ALLOCATOR },
+      FROZEN_NOW: ATTACKED_NOW,
+      ENDPOINTS_DIR: definitions,
       MEMORY_LIMIT: `${limitMib}MiB`,
     };
     const data = join(folder, 'data');

@@ -14,7 +14,7 @@ import { HttpClient } from './http-client.ts';
 import type { Sample, SendReport, Stream } from './load/order.ts';
 import { send } from './load/send.ts';
 import { barText, environmentLine, figuresOf } from './measure.ts';
-import { IMAGE_ALLOCATOR, ServiceProcess } from './service-process.ts';
+import { ServiceProcess } from './service-process.ts';
 import { readMetrics, readSource } from './service-reading.ts';
 import { readSizeOptions } from './size-options.ts';
 import { NOW } from './workload/clock.ts';
@@ -54,7 +54,6 @@ async function main(): Promise<void> {
   const { size, command } = readSizeOptions(SIZES);
   console.log(environmentLine());
   const service = await ServiceProcess.start(command, {
-    ...IMAGE_ALLOCATOR,
     FROZEN_NOW: NOW,
     MEMORY_LIMIT: `${MEMORY_LIMIT / 1024 ** 2}MiB`,
   });

@@ -14,7 +14,7 @@ const REST_SECONDS_MAX = 120;
 const TICK_MS = 10;
 
 /** Settings of the allocator as in the image: glibc returns freed memory. The promise about memory requires them. */
-export const IMAGE_ALLOCATOR = {
+const IMAGE_ALLOCATOR = {
   MALLOC_ARENA_MAX: '2',
   MALLOC_MMAP_THRESHOLD_: '1048576',
   MALLOC_TRIM_THRESHOLD_: '1048576',
@@ -48,7 +48,7 @@ export class ServiceProcess {
   }
 
   /**
-   * `command` is what runs main: `['dist/src/main.js']`, or with tsx before it. `nodeWords` run Node: a program and its
+   * With the allocator of the image. `command` is what runs main: `['dist/src/main.js']`, or with tsx before it. `nodeWords` run Node: a program and its
    * first words, which must leave it the process that they were started in.
    */
   static async start(
@@ -67,6 +67,7 @@ export class ServiceProcess {
         PORT: '0',
         DATA_DIR: folder,
         PRIVATE_ACCESS_TOKEN: token,
+        ...IMAGE_ALLOCATOR,
         ...environment,
       },
       stdio: ['ignore', 'pipe', 'inherit'],
