@@ -76,9 +76,9 @@ export class WorkShares {
       const partMs = this.#partOf(kind, totalMs);
       paidBackMs += Math.min(partMs, Math.max(-this.#owedMs[kind], 0));
       const shareMs = this.#owedMs[kind] + partMs + (kind === 'seal' ? paidBackMs : 0);
-      const leftMs = hasWork(kind) ? shareMs - ranMs[kind] : 0;
       // What it had while nobody else wanted it is not held against it.
       const leastMs = Math.min(shareMs, 0);
+      const leftMs = hasWork(kind) ? shareMs - ranMs[kind] : leastMs;
       const owedMs = Math.min(Math.max(leftMs, leastMs), OWED_TURNS_MAX * this.#turnMs);
       this.#owedMs[kind] = owedMs - borrowedMs[kind];
       this.#isAnyOwed ||= this.#owedMs[kind] !== 0;

@@ -229,8 +229,9 @@ for (const isSealUrgent of [false, true]) {
     const threads = new Threads({ begunMax: 1 });
     threads.isSealUrgent = isSealUrgent;
     const calls = lastingCalls(threads, 6, 10);
+    // As in the store: a step of a merge is added when the one before has ended.
     const lasting = (kind: WorkKind, ms: number): void => {
-      const isThere = threads.works.some((work) => work.kind === kind && work.state === 'waits');
+      const isThere = threads.works.some((work) => work.kind === kind && work.state !== 'ended');
       if (!isThere) threads.add(kind, ms);
     };
     await threads.run(20_000, () => {
