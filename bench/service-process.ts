@@ -48,8 +48,8 @@ export class ServiceProcess {
   }
 
   /**
-   * With the allocator of the image. `command` is what runs main: `['dist/src/main.js']`, or with tsx before it. `nodeWords` run Node: a program and its
-   * first words, which must leave it the process that they were started in.
+   * Starts it with the allocator of the image. `command` is what runs main: `['dist/src/main.js']`, or with tsx before it.
+   * `nodeWords` run Node: a program and its first words, which must leave it the process that they were started in.
    */
   static async start(
     command: readonly string[],

@@ -41,6 +41,9 @@ export const URGENT_SEAL_SHARE = 1 / 2;
  */
 const OWED_TURNS_MAX = 4;
 
+/** Sealing, which alone lends its claim, behind the kinds that pay it back. */
+const PAYING_ORDER: readonly WorkKind[] = WORK_KINDS.toReversed();
+
 /**
  * The order in which kinds of work get threads. Calls come first, then the other kinds in their order. Shares make the
  * exception: a kind that has work is owed its share of the time that threads run, less the time it has had. Once that is a
@@ -51,6 +54,7 @@ export class WorkShares {
   readonly #turnMs: number;
   readonly #isSealUrgent: () => boolean;
   readonly #owedMs = noMsByKind();
+  #sealShare = WORK_SHARES.seal;
   #isAnyOwed = false;
   #isAnyDue = false;
 
@@ -68,17 +72,19 @@ export class WorkShares {
   note(ranMs: MsByKind, borrowedMs: MsByKind, hasWork: (kind: WorkKind) => boolean): void {
     let totalMs = 0;
     for (const kind of WORK_KINDS) totalMs += ranMs[kind];
+    if (totalMs > 0) {
+      this.#sealShare = this.#isSealUrgent() ? URGENT_SEAL_SHARE : WORK_SHARES.seal;
+    }
     this.#isAnyOwed = false;
     this.#isAnyDue = false;
     let paidBackMs = 0;
-    // Sealing alone lends its claim: it comes behind those that pay back.
-    for (const kind of WORK_KINDS.toReversed()) {
-      const partMs = this.#partOf(kind, totalMs);
+    for (const kind of PAYING_ORDER) {
+      const partMs = totalMs * this.#shareOf(kind);
       paidBackMs += Math.min(partMs, Math.max(-this.#owedMs[kind], 0));
-      const shareMs = this.#owedMs[kind] + partMs + (kind === 'seal' ? paidBackMs : 0);
+      const creditMs = this.#owedMs[kind] + partMs + (kind === 'seal' ? paidBackMs : 0);
       // What it had while nobody else wanted it is not held against it.
-      const leastMs = Math.min(shareMs, 0);
-      const leftMs = hasWork(kind) ? shareMs - ranMs[kind] : leastMs;
+      const leastMs = Math.min(creditMs, 0);
+      const leftMs = hasWork(kind) ? creditMs - ranMs[kind] : leastMs;
       const owedMs = Math.min(Math.max(leftMs, leastMs), OWED_TURNS_MAX * this.#turnMs);
       this.#owedMs[kind] = owedMs - borrowedMs[kind];
       this.#isAnyOwed ||= this.#owedMs[kind] !== 0;
@@ -104,14 +110,13 @@ export class WorkShares {
   /** All kinds, in the order in which they go now: of those that are due the one that has waited longest for its share. */
   order(): readonly WorkKind[] {
     if (!this.#isAnyDue) return WORK_KINDS;
-    const waitedMs = (kind: WorkKind): number => this.#owedMs[kind] / this.#partOf(kind, 1);
+    const waitedMs = (kind: WorkKind): number => this.#owedMs[kind] / this.#shareOf(kind);
     const due = WORK_KINDS.filter((kind) => this.isDue(kind));
     const others = WORK_KINDS.filter((kind) => !this.isDue(kind));
     return [...due.sort((left, right) => waitedMs(right) - waitedMs(left)), ...others];
   }
 
-  #partOf(kind: WorkKind, ms: number): number {
-    const isUrgent = ms > 0 && kind === 'seal' && this.#isSealUrgent();
-    return ms * (isUrgent ? URGENT_SEAL_SHARE : WORK_SHARES[kind]);
+  #shareOf(kind: WorkKind): number {
+    return kind === 'seal' ? this.#sealShare : WORK_SHARES[kind];
   }
 }
