@@ -1,4 +1,10 @@
-import { DIVIDED_LATE_PART, MERGE_BYTES_MAX, MERGE_ROWS_MAX, MERGE_RUNS_MIN } from './limits.ts';
+import {
+  DIVIDED_LATE_PART,
+  DIVIDED_RUNS_FACTOR,
+  MERGE_BYTES_MAX,
+  MERGE_ROWS_MAX,
+  MERGE_RUNS_MIN,
+} from './limits.ts';
 
 /** The properties of a sealed segment by which merges are chosen. */
 export type MergeCandidate = MergeTotal & {
@@ -52,7 +58,8 @@ type Run<T> = MergeTotal & {
  * Runs of similar size, within a factor of `runsMin`, become one run when there are that many of them. So each write moves a
  * row to a run larger by that factor: in a partition of n equal segments, a row is written log n times, to the base of
  * `runsMin`. Smaller runs are merged along: they add little to the write, and queries no longer read each of them.
- * The new run is one segment if a merge can take all its rows; otherwise the rows are divided by project.
+ * The new run is one segment if a merge can take all its rows; otherwise the rows are divided by project. Of many runs that
+ * wait, so few are divided at a time that each part has many rows of each.
  *
  * A partition that gets no more rows (`isOver`: its day is over, or its source is silent) becomes one run. Rows that come
  * later are divided with all others when they exceed one in DIVIDED_LATE_PART. So rows are written once more, and again each
@@ -122,7 +129,7 @@ function chooseForGood<T extends MergeCandidate>(
   return rest.length > 1 ? merged(rest, bounds) : undefined;
 }
 
-/** Makes one run of several; `undefined` if one segment cannot take its rows and too few projects are there to divide them. */
+/** Makes one run of several, or of the smallest of them where they are many; `undefined` if one segment cannot take its rows and too few projects are there to divide them. */
 function merged<T extends MergeCandidate>(
   runs: readonly Run<T>[],
   bounds: MergeBounds,
@@ -132,6 +139,8 @@ function merged<T extends MergeCandidate>(
   const byteSize = Math.min(bounds.byteSize, bounds.stepSize);
   const partCount = countParts(total, { ...bounds, byteSize });
   if (partCount === 1) return inOne(segments);
+  const runsMax = DIVIDED_RUNS_FACTOR * bounds.runsMin;
+  if (runs.length > runsMax) return merged(runs.slice(0, runsMax), bounds);
   if (runs.every(({ projectCount }) => projectCount < partCount)) {
     return countParts(total, bounds) === 1 ? inOne(segments) : undefined;
   }

@@ -103,6 +103,28 @@ test('rows of many projects are merged in steps, where one segment could take th
   assert.equal(chosen(some(MB, 1_000)).partCount, 1);
 });
 
+test('of many segments that wait, some are divided at a time, the smallest first, and all are merged in the end', () => {
+  const bounds = { byteSize: 88 * MB, stepSize: 22 * MB, rowCount: MERGE_ROWS_MAX, runsMin: 8 };
+  const waiting = Array.from({ length: 100 }, (_, index) => segment(5 * MB + index));
+  for (const isOver of [false, true]) {
+    const { segments, partCount } = chooseMerge(waiting.toReversed(), isOver, bounds)!;
+    assert.deepEqual(new Set(segments), new Set(waiting.slice(0, 16)));
+    assert.equal(partCount, 4);
+  }
+  // What one segment can take is read once, however much it is.
+  const tiny = Array.from({ length: 100 }, () => segment(MB / 8));
+  assert.equal(chooseMerge(tiny, false, bounds)?.segments.length, 100);
+
+  let left: readonly MergeCandidate[] = waiting;
+  for (let division = 1; division < 100; division++) {
+    const chosen = chooseMerge(left, true, bounds);
+    if (chosen === undefined) break;
+    const made = parts(division, chosen.partCount, chosen.totalBytes / chosen.partCount);
+    left = [...left.filter((one) => !chosen.segments.includes(one)), ...made];
+  }
+  assert.equal(new Set(left.map(({ division }) => division)).size, 1, 'one run');
+});
+
 test('smaller segments are merged along with others', () => {
   const many = Array.from({ length: MERGE_RUNS_MIN }, () => segment(MB));
   const small = [segment(1000), segment(MB / MERGE_RUNS_MIN - 1)];
