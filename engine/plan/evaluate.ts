@@ -26,7 +26,7 @@ import { matchKey } from '../operator/join.ts';
 import { vectorOfValues } from '../operator/merge-vectors.ts';
 import { truthBytes, truthOf } from '../operator/row-wise.ts';
 import { QueryError, type Span } from '../query-error.ts';
-import { boundOverload } from './call-facts.ts';
+import { boundOverload, type Call } from './call-facts.ts';
 import { caseOf, coalesceOf, conjunctionOf, disjunctionOf } from './evaluator/branch.ts';
 import { type LiftedFunction, liftFunction, liftOverVectors } from './evaluator/lift.ts';
 import { stringTest } from './evaluator/text-search.ts';
@@ -270,8 +270,6 @@ function deferredValue(
     return vectorOfValues(values, type);
   };
 }
-
-type Call = Extract<Expression, { op: 'call' }>;
 
 /** A call of a function of the registry; its errors tell where it stands in the text. */
 function callFunction(call: Call, compile: (part: Expression) => VectorFunction): VectorFunction {

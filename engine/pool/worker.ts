@@ -231,29 +231,29 @@ function answer(task: Task): TaskAnswer | Promise<TaskAnswer> {
       preparedPlans.forgetDropped(task.dropped);
       return releaseGarbage().then(() => ({ kind: 'tidied' }));
     case 'fragment': {
-      const run = startRun(task);
-      const context = { ...run.context, slice: task.slice };
-      const partial = metered(run, () => executeFragment(run.plan, context));
+      const started = startTask(task);
+      const context = { ...started.context, slice: task.slice };
+      const partial = metered(started, () => executeFragment(started.plan, context));
       return handedOver(partial, () => ({
         kind: 'partial',
         partial: packLarge(partial),
-        stats: run.stats(),
+        stats: started.stats(),
       }));
     }
     case 'pieces': {
-      const run = startRun(task);
-      const result = metered(run, () => runPieces(run.plan, run.context, task.orders));
+      const started = startTask(task);
+      const result = metered(started, () => runPieces(started.plan, started.context, task.orders));
       return handedOver(result, () => ({
         kind: 'pieces',
         result: packLargeOf(result),
-        stats: run.stats(),
+        stats: started.stats(),
       }));
     }
     case 'query': {
-      const run = startRun(task);
-      const rows = newRowWriter(run);
-      spilling(run, () => executeQuery(run.plan, run.context, rows));
-      return rowsAnswer(rows, run);
+      const started = startTask(task);
+      const rows = newRowWriter(started);
+      spilling(started, () => executeQuery(started.plan, started.context, rows));
+      return rowsAnswer(rows, started);
     }
     case 'fields': {
       forgetDropped(task.dropped);
@@ -262,12 +262,12 @@ function answer(task: Task): TaskAnswer | Promise<TaskAnswer> {
       return { kind: 'fields', counts: countFields(segments, task.scope, checkpoint) };
     }
     case 'finish': {
-      const run = startRun(task);
-      const rows = newRowWriter(run);
+      const started = startTask(task);
+      const rows = newRowWriter(started);
       // The task is there until its end: what it brings may be released before.
       const partials = task.partials.splice(0).map(unpacked);
-      spilling(run, () => finishQuery(run.plan, run.context, partials, rows));
-      return rowsAnswer(rows, run);
+      spilling(started, () => finishQuery(started.plan, started.context, partials, rows));
+      return rowsAnswer(rows, started);
     }
     default:
       return unreachable(task);
@@ -275,18 +275,18 @@ function answer(task: Task): TaskAnswer | Promise<TaskAnswer> {
 }
 
 /** A run also comes to a checkpoint when its functions have worked for long. */
-function metered<T>(run: Run, work: () => T): T {
-  return pausingEvery(CHECKPOINT_STEPS, run.context.checkpoint, work);
+function metered<T>(started: StartedTask, work: () => T): T {
+  return pausingEvery(CHECKPOINT_STEPS, started.context.checkpoint, work);
 }
 
 /** Runs the whole of a query, or its end: states that do not fit into memory are written to a file while it runs. */
-function spilling<T>(run: Run, work: () => T): T {
-  const { spill } = run.context;
-  if (spill === undefined) return metered(run, work);
+function spilling<T>(started: StartedTask, work: () => T): T {
+  const { spill } = started.context;
+  if (spill === undefined) return metered(started, work);
   try {
     return guard.relievedBy(
       () => spill.relieve(),
-      () => metered(run, work),
+      () => metered(started, work),
     );
   } finally {
     spill.file.close();
@@ -385,17 +385,17 @@ function movableBuffersOf(answer: TaskAnswer): readonly ArrayBufferLike[] {
     : [];
 }
 
-function rowsAnswer(rows: RowWriter, run: Run): RowsAnswer {
+function rowsAnswer(rows: RowWriter, started: StartedTask): RowsAnswer {
   const { json, rowCount, isTruncated } = rows.finish();
   const lent = answerBlocks.lend(json);
   answerBuffer.clear();
-  return { kind: 'rows', json: lent, rowCount, isTruncated, stats: run.stats() };
+  return { kind: 'rows', json: lent, rowCount, isTruncated, stats: started.stats() };
 }
 
-function newRowWriter(run: Run): RowWriter {
+function newRowWriter(started: StartedTask): RowWriter {
   // A query that failed may have left the beginning of its answer.
   answerBuffer.clear();
-  const { output, plan, rowsMax, context } = run;
+  const { output, plan, rowsMax, context } = started;
   const { checkpoint } = context;
   const rowBounds = { rowsMax, bytesMax: bounds.answerBytesMax, checkpoint };
   return new RowWriter(output, plan, answerBuffer, rowBounds);
@@ -414,7 +414,7 @@ function contentOf(work: QueryTask['work']): TemplateContent {
 }
 
 /** A task under way: what its plan runs over, and what it has done so far. */
-type Run = TemplateContent & {
+type StartedTask = TemplateContent & {
   readonly context: ExecutionContext & { readonly counters: ScanCounters };
   readonly stats: () => TaskStats;
 };
@@ -438,7 +438,7 @@ function checkpointOf(
 }
 
 /** Opens what a task reads; nothing, when its caller has gone while it waited. */
-function startRun(task: Exclude<QueryPartTask, { kind: 'fields' }>): Run {
+function startTask(task: Exclude<QueryPartTask, { kind: 'fields' }>): StartedTask {
   const clock = new TaskClock(task.signal, () => performance.now());
   const nowMs = () => clock.nowMs();
   const startMs = nowMs();

@@ -1,6 +1,7 @@
 import type { AggregateFunction } from '../../aggregate/aggregate-function.ts';
 import { findAggregateFunction } from '../../aggregate/registry.ts';
 import { unreachable } from '../../assert.ts';
+import type { Call } from '../call-facts.ts';
 import {
   type ColumnId,
   childrenOf,
@@ -311,8 +312,6 @@ function operatorsOf(plan: LogicalPlan): readonly LogicalPlan[] {
   for (const operator of operators) operators.push(...inputsOf(operator));
   return operators;
 }
-
-type Call = Extract<Expression, { op: 'call' }>;
 
 type AggregateItem = Aggregate['aggregates'][number];
 
