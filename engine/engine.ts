@@ -376,9 +376,8 @@ export class Engine {
    */
   #runOverFew(run: QueryRun, scans: readonly PhysicalScan[]): RunAnswer | undefined {
     if (run.template === undefined || run.isProfiled === true) return this.#runInline(run, scans);
-    const snapshot = snapshotOf(run, scans);
-    if (this.#memo.hasOwnState(snapshot)) return undefined;
-    const coverage = this.#memo.coverSmall(snapshot);
+    const coverage = this.#memo.coverSmall(snapshotOf(run, scans));
+    if (coverage === 'not few') return undefined;
     if (coverage === undefined) return this.#runInline(run, scans);
     const answer = this.#runInline({ ...run, covered: { coverage, memo: this.#memo } }, scans);
     if (answer !== undefined) this.#memo.noteFew(coverage.fragment, scans[0]!.window);

@@ -1,42 +1,39 @@
 import { assert, must } from '../assert.ts';
-import type {
-  AnyContent,
-  OpenSegmentHandle,
-  SegmentContent,
-  SegmentHandle,
-} from '../column/segment.ts';
+import type { OpenSegmentHandle, SegmentContent, SegmentHandle } from '../column/segment.ts';
 import type { AggregatePartial } from '../operator/aggregate.ts';
 import { combineFragments } from '../plan/execute.ts';
 import type { TimeWindow } from '../plan/logical-plan.ts';
+import type { PreparedPlan } from '../plan/prepared-plan.ts';
 import { QueryError } from '../query-error.ts';
-import type { SoughtPattern, SoughtProject } from './families.ts';
-import { callKey, type Fragment } from './fragment.ts';
+import type { SoughtProject } from './families.ts';
+import type { Fragment } from './fragment.ts';
 import {
   type PartialMemo,
   packedKey,
-  type RememberedPartial,
-  rememberedPartial,
+  type RememberedState,
+  rememberedState,
   sliceOf,
 } from './partial-memo.ts';
-import { type PrefixVerdicts, partialOf, textsOfPrefix } from './prepare-states.ts';
+import { partialOf } from './prepare-states.ts';
 import type { PieceOrder } from './run-pieces.ts';
 
 /** Rows of one segment that have to be looked at. */
 export type Piece = {
   readonly handle: SegmentHandle;
   readonly window: TimeWindow;
-  /** There when these are all rows of the segment, and their partial state is worth remembering. */
+  /**
+   * There when these are all rows of a sealed segment, and worth remembering: in a state of their own, or, where they are
+   * few, in one of all such pieces.
+   */
   readonly content?: SegmentContent | undefined;
-  /** Whether they are known to be few: then it is worth it together with others. */
-  readonly isFew?: boolean;
   /**
    * There when these are the newest rows of an open segment, and the state of all of its rows is worth remembering:
    * that of the rows before these, where there are any.
    */
-  readonly growing?: { readonly base?: RememberedPartial };
+  readonly growing?: { readonly base?: RememberedState };
 };
 
-/** How the rows of a fragment are come by. */
+/** How the rows of a fragment are come by: the states and the pieces stand for each row of the window once. */
 export type Coverage = {
   readonly fragment: Fragment;
   /** What is remembered, in the order of the segments. */
@@ -47,87 +44,23 @@ export type Coverage = {
   readonly rowCount: number;
   readonly segmentCount: number;
   readonly pieces: readonly Piece[];
-  /** Rows of a piece from which its state is remembered. */
+  /** Rows of a piece from which it has a state of its own. */
   readonly rowsMin: number;
-  /** Of a run over few rows: whatever is remembered of it is one state, and stands for whole segments. */
-  readonly isSmall?: boolean;
-  /** Of such a run whose state is not in the memo yet: all whole segments in order, and what is known of some. */
-  readonly small?: SmallBeginning;
+  /** There in a run over few rows. */
+  readonly small: SmallCoverage | undefined;
 };
 
-type SmallBeginning = {
-  readonly members: readonly SegmentContent[];
-  readonly known?: { readonly partial: AggregatePartial; readonly rowCount: number } | undefined;
+/** A run over few rows has one state of all sealed segments that its window holds, however many they are. */
+type SmallCoverage = {
+  /** All of them, where the state has yet to be made. */
+  readonly segments: readonly SegmentContent[];
+  /** What is remembered of some of them. */
+  readonly known: KnownState | undefined;
 };
 
-/**
- * Looks for what is remembered of each segment. Together with the pieces it stands for each row of the
- * window once. `undefined`: nothing is remembered, nor would be.
- */
-export function coverageOf(
-  fragment: Fragment,
-  { handles, window }: WindowOfSegments,
-  { memo, rowsMin }: { readonly memo: PartialMemo; readonly rowsMin: number },
-): Coverage | undefined {
-  const partials: AggregatePartial[] = [];
-  const pieces: Piece[] = [];
-  const together = new TogetherStates(memo, fragment, { handles, window });
-  const sum = { byteSize: 0, rowCount: 0, segmentCount: 0 };
-  for (const handle of handles) {
-    if (handle.kind === 'open') {
-      const { before, piece } = coverOpen(handle, window, { fragment, memo, rowsMin });
-      if (piece !== undefined) pieces.push(piece);
-      if (before === undefined) continue;
-      if (piece?.growing === undefined) partials.push(before.partial);
-      if (piece === undefined) sum.segmentCount += 1;
-      sum.byteSize += before.byteSize;
-      sum.rowCount += before.rowCount;
-      continue;
-    }
-    if (handle.content === undefined) {
-      pieces.push({ handle, window });
-      continue;
-    }
-    const { content } = handle;
-    if (together.passes(content)) continue;
-    const isWhole = isWithin(content, window);
-    const ofFew = isWhole ? together.take(content) : undefined;
-    if (ofFew !== undefined) {
-      partials.push(ofFew.partial);
-      sum.byteSize += ofFew.byteSize;
-      sum.rowCount += ofFew.rowCount;
-      sum.segmentCount += ofFew.members.length;
-      continue;
-    }
-    const remembered = memo.find(content, fragment.key);
-    if (remembered === undefined) {
-      pieces.push({ handle, window, content: isWhole ? content : undefined });
-      continue;
-    }
-    if (remembered === 'few' && isWhole) {
-      pieces.push({ handle, window, content, isFew: true });
-      continue;
-    }
-    if (typeof remembered === 'string') {
-      pieces.push({ handle, window });
-      continue;
-    }
-    const slice = isWhole ? wholeOf(remembered) : partOf(remembered, windowWithin(content, window));
-    if (slice === undefined) {
-      pieces.push({ handle, window });
-      continue;
-    }
-    partials.push(slice.partial);
-    for (const edge of slice.edges) pieces.push({ handle, window: edge });
-    sum.byteSize += remembered.byteSize;
-    sum.rowCount += remembered.rowCount;
-    if (slice.edges.length === 0) sum.segmentCount += 1;
-  }
-  const isOfUse =
-    partials.length > 0 ||
-    pieces.some(({ content, growing }) => content !== undefined || growing !== undefined);
-  return isOfUse ? { fragment, partials, ...sum, pieces, rowsMin } : undefined;
-}
+type TakenState = Pick<RememberedState, 'partial' | 'rowCount' | 'byteSize'>;
+
+export type KnownState = Pick<RememberedState, 'partial' | 'rowCount'>;
 
 /** The segments of a run, and how much of their time it asks for. */
 type WindowOfSegments = {
@@ -138,93 +71,187 @@ type WindowOfSegments = {
 /** The only scan of a run: which fragment is asked of which segments. */
 export type FragmentScan = WindowOfSegments & { readonly fragment: Fragment };
 
-/** The states that are of several segments with few rows each, as a snapshot is gone through. */
-class TogetherStates {
-  readonly #memo: PartialMemo;
-  readonly #key: string;
-  readonly #snapshot: WindowOfSegments;
-  /** All that the window holds whole; `undefined`: nobody has asked yet. */
-  #wholes: ReadonlySet<AnyContent | undefined> | undefined;
-  /** The segments that were come to, and those of states that were taken. */
-  readonly #passed = new Set<SegmentContent>();
+type CoverOptions = { readonly memo: PartialMemo; readonly rowsMin: number };
 
-  constructor(memo: PartialMemo, fragment: Fragment, snapshot: WindowOfSegments) {
-    this.#memo = memo;
-    this.#key = togetherKey(fragment);
-    this.#snapshot = snapshot;
-  }
-
-  /** To be asked of each segment once: whether it is in a state that was taken. */
-  passes(content: SegmentContent): boolean {
-    if (this.#passed.has(content)) return true;
-    this.#passed.add(content);
-    return false;
-  }
-
-  /** The one whose first segment this is, where all of its segments are there and whole. */
-  take(content: SegmentContent) {
-    const remembered = this.#memo.peek(content, this.#key);
-    if (typeof remembered !== 'object' || remembered.members === undefined) return undefined;
-    const { members } = remembered;
-    const { handles, window } = this.#snapshot;
-    this.#wholes ??= new Set(handles.map((handle) => wholeContentOf(handle, window)));
-    for (const member of members) {
-      const isAhead = member === content || !this.#passed.has(member);
-      if (!isAhead || !this.#wholes.has(member)) return undefined;
-    }
-    this.#memo.find(content, this.#key);
-    for (const member of members) this.#passed.add(member);
-    return { ...remembered, members };
-  }
+/** Takes the state that is remembered of each segment where there is one. `undefined`: nothing is remembered, nor would be. */
+export function coverageOf(scan: FragmentScan, options: CoverOptions): Coverage | undefined {
+  const cover = new Cover(scan, options);
+  const isOfUse =
+    cover.partials.length > 0 ||
+    cover.pieces.some(({ content, growing }) => content !== undefined || growing !== undefined);
+  return isOfUse ? cover.coverage() : undefined;
 }
 
-/**
- * What is remembered of an open segment's first rows, and which rows are left. Only where the window holds all of
- * them: they came lately, and mostly do.
- */
-function coverOpen(
-  handle: OpenSegmentHandle,
-  window: TimeWindow,
-  {
-    fragment,
-    memo,
-    rowsMin,
-  }: { readonly fragment: Fragment; readonly memo: PartialMemo; readonly rowsMin: number },
-): { readonly before?: RememberedPartial; readonly piece?: Piece } {
-  const { content, rowCount, isEnded } = handle;
-  if (rowCount < rowsMin || !isWithin(handle, window)) return { piece: { handle, window } };
-  const before = memo.find(content, fragment.key);
-  if (typeof before !== 'object') return { piece: { handle, window, growing: {} } };
-  const rowStart = must(before.rowEnd, 'a state of an open segment tells how far it goes');
-  assert(rowStart <= rowCount, 'a snapshot has all rows that were remembered of those before');
-  if (rowStart === rowCount) return { before };
-  const rest = { handle: { ...handle, rowStart }, window };
-  // To send the state along and back again costs as much as to look at some rows twice.
-  const isWorthIt = rowCount - rowStart >= rowsMin || isEnded === true;
-  return { before, piece: isWorthIt ? { ...rest, growing: { base: before } } : rest };
+/** What is remembered of a snapshot: its segments are gone through once, and each state is taken that fits. */
+class Cover {
+  partials: AggregatePartial[] = [];
+  pieces: Piece[] = [];
+  /** Whether some segment has a state of its own. */
+  hasOwn = false;
+  /** Whether some has none because that would be dear. */
+  hasDear = false;
+  readonly #scan: FragmentScan;
+  readonly #memo: PartialMemo;
+  readonly #rowsMin: number;
+  /** 1 at the index of each segment whose rows are in a state that was taken. */
+  readonly #isTaken: Uint8Array;
+  #byteSize = 0;
+  #rowCount = 0;
+  #segmentCount = 0;
+
+  constructor(scan: FragmentScan, { memo, rowsMin }: CoverOptions) {
+    this.#scan = scan;
+    this.#memo = memo;
+    this.#rowsMin = rowsMin;
+    const { handles } = scan;
+    this.#isTaken = new Uint8Array(handles.length);
+    for (let index = 0; index < handles.length; index++) {
+      const handle = handles[index]!;
+      if (handle.kind === 'open') this.#coverOpen(handle);
+      else if (handle.content === undefined) this.#leave(handle);
+      else if (this.#isTaken[index] === 0) this.#coverSealed(index, handle, handle.content);
+    }
+  }
+
+  /** Whether there is no more of sealed segments to be remembered. */
+  get isComplete(): boolean {
+    return this.pieces.every(({ content }) => content === undefined);
+  }
+
+  /** Takes small states that were made ahead of whole segments that have none. */
+  takePacked({ call }: SoughtProject): void {
+    const key = packedKey(call);
+    const pieces: Piece[] = [];
+    for (const piece of this.pieces) {
+      const { content } = piece;
+      const partial = content && this.#memo.findPacked(content, key)?.find(call.project);
+      if (partial === undefined) pieces.push(piece);
+      else this.#take({ partial, rowCount: content!.rowCount, byteSize: 0 }, 1);
+    }
+    this.pieces = pieces;
+  }
+
+  /** All states as one; `undefined` where a limit fails: so would the run, and that shall tell. */
+  join(prepared: PreparedPlan | undefined): KnownState | undefined {
+    const { breaker } = this.#scan.fragment;
+    const partial = partialOf(() => combineFragments(breaker, this.partials, prepared));
+    if (partial === undefined) return undefined;
+    this.partials = [partial];
+    return { partial, rowCount: this.#rowCount };
+  }
+
+  coverage(small?: SmallCoverage): Coverage {
+    return {
+      fragment: this.#scan.fragment,
+      partials: this.partials,
+      byteSize: this.#byteSize,
+      rowCount: this.#rowCount,
+      segmentCount: this.#segmentCount,
+      pieces: this.pieces,
+      rowsMin: this.#rowsMin,
+      small,
+    };
+  }
+
+  #take(state: TakenState, segmentCount: number): void {
+    this.partials.push(state.partial);
+    this.#count(state, segmentCount);
+  }
+
+  #count({ rowCount, byteSize }: TakenState, segmentCount: number): void {
+    this.#rowCount += rowCount;
+    this.#byteSize += byteSize;
+    this.#segmentCount += segmentCount;
+  }
+
+  /** Its rows inside the window are to be looked at, and nothing is to be remembered of them. */
+  #leave(handle: SegmentHandle): void {
+    this.pieces.push({ handle, window: this.#scan.window });
+  }
+
+  #coverSealed(index: number, handle: SegmentHandle, content: SegmentContent): void {
+    const { fragment, window } = this.#scan;
+    const isWhole = isWithin(content, window);
+    const remembered = this.#memo.find(content, fragment.key);
+    if (remembered === 'dear') {
+      this.hasDear = true;
+      this.#leave(handle);
+      return;
+    }
+    if (remembered?.segments.length === 1) {
+      this.hasOwn = true;
+      if (isWhole) this.#take(remembered, 1);
+      else this.#takePart(remembered, handle, content);
+      return;
+    }
+    if (remembered !== undefined && isWhole && this.#takeAll(remembered, index)) return;
+    this.pieces.push({ handle, window, content: isWhole ? content : undefined });
+  }
+
+  /** Takes the state of some segments if the snapshot has all of them from `first` on, and none of them was taken. */
+  #takeAll(state: RememberedState, first: number): boolean {
+    const { handles, window } = this.#scan;
+    const { segments } = state;
+    const indexes: number[] = [];
+    for (let index = first; index < handles.length && indexes.length < segments.length; index++) {
+      if (this.#isTaken[index] === 1) continue;
+      const content = wholeContentOf(handles[index]!, window);
+      if (content === segments[indexes.length]) indexes.push(index);
+    }
+    if (indexes.length < segments.length) return false;
+    for (const index of indexes) this.#isTaken[index] = 1;
+    this.#take(state, segments.length);
+    return true;
+  }
+
+  /** Takes those groups that lie inside the window. */
+  #takePart(state: RememberedState, handle: SegmentHandle, content: SegmentContent): void {
+    const slice = sliceOf(state, windowWithin(content, this.#scan.window));
+    if (slice === undefined) {
+      this.#leave(handle);
+      return;
+    }
+    const { partial, edges } = slice;
+    this.#take({ ...state, partial }, edges.length === 0 ? 1 : 0);
+    for (const edge of edges) this.pieces.push({ handle, window: edge });
+  }
+
+  /** Only where the window holds all of its rows: they came lately, and mostly do. */
+  #coverOpen(handle: OpenSegmentHandle): void {
+    const { fragment, window } = this.#scan;
+    const { content, rowCount, isEnded } = handle;
+    if (rowCount < this.#rowsMin || !isWithin(handle, window)) {
+      this.#leave(handle);
+      return;
+    }
+    const before = this.#memo.find(content, fragment.key);
+    if (typeof before !== 'object') {
+      this.pieces.push({ handle, window, growing: {} });
+      return;
+    }
+    const rowStart = must(before.rowEnd, 'a state of an open segment tells how far it goes');
+    assert(rowStart <= rowCount, 'a snapshot has all rows that were remembered of those before');
+    if (rowStart === rowCount) {
+      this.#take(before, 1);
+      return;
+    }
+    const rest = { handle: { ...handle, rowStart }, window };
+    // To send the state along and back again costs as much as to look at some rows twice.
+    const isSent = rowCount - rowStart >= this.#rowsMin || isEnded === true;
+    this.pieces.push(isSent ? { ...rest, growing: { base: before } } : rest);
+    if (isSent) this.#count(before, 0);
+    else this.#take(before, 0);
+  }
 }
 
 /** What is to be done with some of its pieces. */
 export function ordersOf(pieces: readonly Piece[], { rowsMin }: Coverage): readonly PieceOrder[] {
-  return pieces.map(({ window, content, isFew, growing }) => {
-    const isKept = growing !== undefined || (content !== undefined && isFew !== true);
-    const isGrowing = growing !== undefined;
-    const base = growing?.base?.partial;
-    return { window, isFew, keptRowsMin: isKept ? rowsMin : undefined, isGrowing, base };
-  });
-}
-
-/** Under this key the first of some segments has the state of all of them. */
-export function togetherKey({ key }: Fragment): string {
-  return `${key} together`;
-}
-
-function wholeOf({ partial }: RememberedPartial) {
-  return { partial, edges: [] };
-}
-
-function partOf(remembered: RememberedPartial, window: TimeWindow) {
-  return remembered.times && sliceOf(remembered, remembered.times, window);
+  return pieces.map(({ window, content, growing }) => ({
+    window,
+    keptRowsMin: content === undefined && growing === undefined ? undefined : rowsMin,
+    isGrowing: growing !== undefined,
+    base: growing?.base?.partial,
+  }));
 }
 
 /** What a sealed segment holds, if the window holds all of it. */
@@ -234,6 +261,11 @@ export function wholeContentOf(
 ): SegmentContent | undefined {
   if (handle.kind !== 'sealed' || handle.content === undefined) return undefined;
   return isWithin(handle.content, window) ? handle.content : undefined;
+}
+
+/** All of them in order. */
+export function wholeContentsOf({ handles, window }: WindowOfSegments): readonly SegmentContent[] {
+  return handles.flatMap((handle) => wholeContentOf(handle, window) ?? []);
 }
 
 function isWithin(
@@ -272,201 +304,49 @@ export const SMALL_STATE_SEGMENTS_MIN = 2;
 /** Bytes of such a state at most: as many as 4,096 rows, `INLINE_ROWS_MAX`, give when nearly all are a group. */
 export const SMALL_STATE_BYTES_MAX = 256 * 1024;
 
-/** The state of some whole segments together. */
-type SmallState = {
-  readonly members: readonly SegmentContent[];
-  readonly partial: AggregatePartial;
-  /** Rows it stands for. */
-  readonly rowCount: number;
-};
-
 /**
- * A run over few rows has one state of all sealed segments that its window holds, however many they are: kept
- * with the first of them, and good while these are the same. What is left are the open segment, and those that
- * the window cuts. Where nothing is remembered of a project that is searched for, small states that were made ahead are
- * taken, and the other segments looked at. `undefined`: it is to be run without.
+ * As `coverageOf`, for a run over few rows. Of segments without a state, those are taken that were made ahead of a project that
+ * is searched for. What is left are the open segment, what the window cuts, and what is new; of that and what is known
+ * one state is made. `'not few'`: a segment has rows enough for a state of its own. `undefined`: it is to be run without.
  */
 export function smallCoverageOf(
-  run: FragmentScan,
+  scan: FragmentScan,
   memo: PartialMemo,
   sought: SoughtProject | undefined,
-): Coverage | undefined {
-  const { fragment, handles, window } = run;
-  let first: SegmentContent | undefined;
-  let wholeCount = 0;
-  for (const handle of handles) {
-    const content = wholeContentOf(handle, window);
-    if (content === undefined) continue;
-    first ??= content;
-    wholeCount += 1;
+): Coverage | 'not few' | undefined {
+  const cover = new Cover(scan, { memo, rowsMin: Number.POSITIVE_INFINITY });
+  if (cover.hasOwn) return 'not few';
+  if (cover.isComplete && cover.partials.length === 1) {
+    return cover.coverage({ segments: [], known: undefined });
   }
-  if (first === undefined || wholeCount < SMALL_STATE_SEGMENTS_MIN) return undefined;
-  const remembered = memo.find(first, fragment.smallKey);
-  if (typeof remembered === 'string') return undefined;
-  const members = remembered?.members;
-  const rest: Piece[] = [];
-  let memberCount = 0;
-  for (const handle of handles) {
-    const content = wholeContentOf(handle, window);
-    if (content === undefined) rest.push({ handle, window });
-    else if (content === members?.[memberCount]) memberCount += 1;
-    else return newCoverageOf(run, memo, sought);
-  }
-  if (remembered === undefined || memberCount !== members?.length) {
-    return newCoverageOf(run, memo, sought);
-  }
-  const { partial, byteSize, rowCount } = remembered;
-  const sum = { byteSize, rowCount, segmentCount: memberCount };
-  return { fragment, partials: [partial], ...sum, pieces: rest, rowsMin: 0, isSmall: true };
+  const segments = wholeContentsOf(scan);
+  if (segments.length < SMALL_STATE_SEGMENTS_MIN || cover.hasDear) return undefined;
+  if (sought !== undefined) cover.takePacked(sought);
+  if (cover.partials.length === 0) return cover.coverage({ segments, known: undefined });
+  const known = cover.join(sought?.family.prepared);
+  if (known === undefined) return undefined;
+  if (cover.isComplete) keepSmallState(memo, scan.fragment, { segments, ...known });
+  return cover.coverage({ segments, known });
 }
 
-/** Whether the state of just these segments is remembered. */
-export function hasSmallState(
-  memo: PartialMemo,
-  { smallKey }: Fragment,
-  members: readonly SegmentContent[],
-): boolean {
-  const remembered = memo.peek(members[0]!, smallKey);
-  const known = (typeof remembered === 'object' && remembered.members) || [];
-  return known.length === members.length && known.every((one, index) => one === members[index]);
-}
-
-/** Takes note of the state of all segments that the window of a run holds: of those looked at, and of others before. */
+/** Takes note of the state of all segments that the window of a run over few rows holds. */
 export function keepSmallState(
   memo: PartialMemo,
   fragment: Fragment,
-  { members, partial, rowCount }: SmallState,
+  of: KnownState & { readonly segments: readonly SegmentContent[] },
 ): void {
-  const remembered = { ...rememberedPartial(partial, rowCount, fragment, 'as a whole'), members };
-  const isDear = remembered.byteSize > SMALL_STATE_BYTES_MAX;
-  memo.keep(members[0]!, fragment.smallKey, isDear ? 'dear' : remembered);
+  const state = rememberedState(fragment, of);
+  const isDear = state.byteSize > SMALL_STATE_BYTES_MAX;
+  memo.keep(of.segments[0]!, fragment.key, isDear ? 'dear' : state);
 }
 
-/** All are to be looked at, those inside of the window together, but for those that have a small state. */
-function newCoverageOf(
-  run: FragmentScan,
+/** Whether the state of just these segments is remembered. */
+export function hasStateOfAll(
   memo: PartialMemo,
-  sought: SoughtProject | undefined,
-): Coverage {
-  const { fragment, handles, window } = run;
-  const members = handles.flatMap((handle) => wholeContentOf(handle, window) ?? []);
-  const known = sought && packedStateOf(run, members, { memo, sought });
-  if (known?.members.length === members.length) keepSmallState(memo, fragment, known);
-  const isKnown = new Set(known?.members);
-  const pieces: Piece[] = [];
-  for (const handle of handles) {
-    const content = wholeContentOf(handle, window);
-    if (content !== undefined && isKnown.has(content)) continue;
-    pieces.push({ handle, window, content, isFew: content !== undefined });
-  }
-  const partials = known === undefined ? [] : [known.partial];
-  const sum = { byteSize: 0, rowCount: known?.rowCount ?? 0, segmentCount: isKnown.size };
-  const small = { members, known };
-  return { fragment, partials, ...sum, pieces, rowsMin: 0, isSmall: true, small };
-}
-
-/** The state of those segments that have a small one of the project; `undefined`: there is none. */
-function packedStateOf(
-  { fragment: { breaker } }: FragmentScan,
-  contents: readonly SegmentContent[],
-  {
-    memo,
-    sought: { family, call },
-  }: { readonly memo: PartialMemo; readonly sought: SoughtProject },
-): SmallState | undefined {
-  const key = packedKey(call);
-  const partials: AggregatePartial[] = [];
-  const members: SegmentContent[] = [];
-  let rowCount = 0;
-  for (const content of contents) {
-    const partial = memo.findPacked(content, key)?.find(call.project);
-    if (partial === undefined) continue;
-    partials.push(partial);
-    members.push(content);
-    rowCount += content.rowCount;
-  }
-  if (partials.length === 0) return undefined;
-  const partial = partialOf(() => combineFragments(breaker, partials, family.prepared));
-  return partial && { members, partial, rowCount };
-}
-
-/**
- * The states of a pattern that prefixes of strings decide on, as those of a few hosts of URLs: a string with a prefix that
- * the pattern takes matches, and no other does, so that its state is the sum of those of these prefixes.
- */
-export class PrefixSums {
-  readonly #sought: SoughtPattern;
-  readonly #fragment: Fragment;
-  readonly #memo: PartialMemo;
-  /** Tried when the first segment asks. */
-  #verdicts: { readonly found: PrefixVerdicts | undefined } | undefined;
-  /** Of the states of the prefixes that are taken; none of one that no pattern says. */
-  #keys: ReadonlyMap<string, string> | undefined;
-
-  constructor(sought: SoughtPattern, fragment: Fragment, memo: PartialMemo) {
-    this.#sought = sought;
-    this.#fragment = fragment;
-    this.#memo = memo;
-  }
-
-  /** Those of segments of which nothing is remembered for the pattern itself. */
-  *ofEach(
-    handles: readonly SegmentHandle[],
-  ): Iterable<readonly [SegmentContent, AggregatePartial]> {
-    for (const handle of handles) {
-      const { content } = handle.kind === 'sealed' ? handle : {};
-      if (content === undefined || this.#memo.peek(content, this.#fragment.key) !== undefined) {
-        continue;
-      }
-      const partial = this.ofAll([content]);
-      if (partial !== undefined) yield [content, partial];
-    }
-  }
-
-  /** That of some segments together; `undefined`: some strings, or some states, are not known. */
-  ofAll(contents: readonly SegmentContent[]): AggregatePartial | undefined {
-    const states: AggregatePartial[] = [];
-    for (const content of contents) {
-      const own = this.#statesIn(content);
-      if (own === undefined) return undefined;
-      states.push(...own);
-    }
-    const { breaker } = this.#fragment;
-    const { prepared } = this.#sought.family;
-    // Of one, too: it may be among small ones, and these are not kept as they are.
-    return partialOf(() => combineFragments(breaker, states, prepared));
-  }
-
-  /** Of the prefixes of a segment that are taken. */
-  #statesIn(content: SegmentContent): readonly AggregatePartial[] | undefined {
-    const { family, call } = this.#sought;
-    const prefixes = family.prefixes.of(content);
-    if (prefixes === undefined) return undefined;
-    this.#verdicts ??= { found: family.prefixes.verdictsOf(call.pattern) };
-    const { found } = this.#verdicts;
-    if (found === undefined || found.open.some((prefix) => prefixes.has(prefix))) return undefined;
-    this.#keys ??= new Map(found.taken.flatMap((prefix) => this.#keyOf(prefix)));
-    const taken = found.taken.filter((prefix) => prefixes.has(prefix));
-    const states: AggregatePartial[] = [];
-    // Any string begins with the empty one, and with no other but its own.
-    for (const prefix of taken.includes('') ? [''] : taken) {
-      const state = this.#stateOf(content, prefix);
-      if (state === undefined) return undefined;
-      states.push(state);
-    }
-    return states;
-  }
-
-  /** Of one prefix: a large state, or one of the small ones. */
-  #stateOf(content: SegmentContent, prefix: string): AggregatePartial | undefined {
-    const key = this.#keys?.get(prefix);
-    const state = key === undefined ? undefined : this.#memo.find(content, key);
-    if (typeof state === 'object') return state.partial;
-    return this.#memo.findPacked(content, packedKey(this.#sought.call))?.find(prefix);
-  }
-
-  #keyOf(prefix: string): readonly (readonly [string, string])[] {
-    const texts = textsOfPrefix(this.#sought.call.parameter, prefix);
-    return texts === undefined ? [] : [[prefix, callKey(this.#fragment.planKey, texts, undefined)]];
-  }
+  { key }: Fragment,
+  segments: readonly SegmentContent[],
+): boolean {
+  const remembered = memo.peek(segments[0]!, key);
+  const known = typeof remembered === 'object' ? remembered.segments : [];
+  return known.length === segments.length && known.every((one, index) => one === segments[index]);
 }

@@ -19,8 +19,6 @@ export type Fragment = {
    * the fragment, the project and every parameter included, but for the window of its scan.
    */
   readonly key: string;
-  /** Under this key the first segment of a run over few rows has the state of all of them. */
-  readonly smallKey: string;
   /** What the keys of all calls begin with that share the plan. */
   readonly planKey: string;
   readonly breaker: Breaker;
@@ -56,7 +54,7 @@ export function fragmentOf({ plan, scans, template }: ScannedPlan): Fragment | u
   if (before !== undefined) return before;
   const { own } = found;
   const key = callKey(own.planKey, texts, scan.reach);
-  const fragment = { ...own, key, smallKey: smallKeyOf(key), scan, texts };
+  const fragment = { ...own, key, scan, texts };
   if (scan.reach === undefined) found.ofTexts.set(texts, fragment);
   return fragment;
 }
@@ -69,7 +67,7 @@ function findFragment(plan: PhysicalPlan): Fragment | undefined {
   const scan = must(scansOf(breaker)[0], 'a fragment has one scan');
   const key = callKey(planKey, NO_TEXTS, undefined);
   const timeKey = timeKeyOf(breaker, scan);
-  return { key, smallKey: smallKeyOf(key), planKey, breaker, scan, timeKey };
+  return { key, planKey, breaker, scan, timeKey };
 }
 
 /** The key of a call with these texts, whose scan has this reach. */
@@ -78,9 +76,6 @@ export function callKey(planKey: string, texts: LateTexts, reach: PhysicalScan['
   return `${planKey} ${texts.key} ${within}`;
 }
 
-function smallKeyOf(key: string): string {
-  return `${key} small`;
-}
 function timeKeyOf(breaker: Breaker, scan: PhysicalScan): TimeKey | undefined {
   const timestamp = scan.columns[scan.fields.indexOf('timestamp')]?.id;
   if (timestamp === undefined) return undefined;

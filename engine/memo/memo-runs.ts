@@ -12,27 +12,33 @@ import {
   type Coverage,
   coverageOf,
   type FragmentScan,
-  hasSmallState,
+  hasStateOfAll,
+  type KnownState,
   keepSmallState,
   type Piece,
-  PrefixSums,
   SMALL_STATE_BYTES_MAX,
   SMALL_STATE_SEGMENTS_MIN,
   smallCoverageOf,
-  togetherKey,
-  wholeContentOf,
+  wholeContentsOf,
 } from './coverage.ts';
-import { Families, type Family, isSearch, isWanted, type SoughtPattern } from './families.ts';
+import {
+  Families,
+  type Family,
+  isSearch,
+  isWanted,
+  PrefixSums,
+  type SoughtPattern,
+} from './families.ts';
 import { type Fragment, fragmentOf, type ScannedPlan } from './fragment.ts';
 import {
-  inheritedPartials,
+  inheritedStates,
   type MemoStats,
   PACKED_STATES_BYTES_MAX,
   PackedStateReader,
   PartialMemo,
   packedKey,
-  type Remembered,
-  rememberedPartial,
+  type RememberedState,
+  rememberedState,
 } from './partial-memo.ts';
 import { type PreparedStates, partialOf, type StatesOrder } from './prepare-states.ts';
 import { type KeptResult, type TogetherResult, unpackedWithin } from './run-pieces.ts';
@@ -108,29 +114,19 @@ export class MemoRuns {
   cover(run: RunSnapshot): Coverage | undefined {
     const scanned = this.#scannedBy(run);
     if (scanned === undefined) return undefined;
-    const { fragment, handles, window } = scanned;
-    this.#families.note(fragment, window);
+    this.#families.note(scanned.fragment, scanned.window);
     this.#sumPrefixes(scanned);
-    const { rowsMin } = this.#limits;
-    return coverageOf(fragment, { handles, window }, { memo: this.#memo, rowsMin });
+    return coverageOf(scanned, { memo: this.#memo, rowsMin: this.#limits.rowsMin });
   }
 
-  /** Whether a segment of a run has a state of its own: then it has rows enough to be no run over few. */
-  hasOwnState(run: RunSnapshot): boolean {
-    const scanned = this.#scannedBy(run);
-    if (scanned === undefined) return false;
-    if (this.#sumPrefixesOfAll(scanned)) return false;
-    this.#sumPrefixes(scanned);
-    return scanned.handles.some(({ content }) => {
-      const remembered = content && this.#memo.peek(content, scanned.fragment.key);
-      return typeof remembered === 'object';
-    });
-  }
-
-  /** As `cover`, for a run over few rows: in little time, whatever the number of segments. */
-  coverSmall(run: RunSnapshot): Coverage | undefined {
+  /**
+   * As `cover`, for a run over few rows: in little time, whatever the number of segments. `'not few'`: a segment has a state
+   * of its own, so it has rows enough.
+   */
+  coverSmall(run: RunSnapshot): Coverage | 'not few' | undefined {
     const scanned = this.#scannedBy(run);
     if (scanned === undefined) return undefined;
+    if (!this.#sumPrefixesOfAll(scanned)) this.#sumPrefixes(scanned);
     return smallCoverageOf(scanned, this.#memo, this.#families.ofSought(scanned.fragment));
   }
 
@@ -141,8 +137,7 @@ export class MemoRuns {
     this.#summed.set(fragment, sought.family.prefixes.version);
     const sums = new PrefixSums(sought, fragment, this.#memo);
     for (const [content, partial] of sums.ofEach(handles)) {
-      const result = { partial, rowCount: content.rowCount };
-      this.#memo.keep(content, fragment.key, this.#rememberedOf(result, fragment));
+      this.#keepOwn(fragment, { partial, rowCount: content.rowCount }, content);
     }
   }
 
@@ -153,16 +148,16 @@ export class MemoRuns {
   #sumPrefixesOfAll({ fragment, handles, window }: FragmentScan): boolean {
     const sought = this.#families.ofPattern(fragment);
     if (sought === undefined) return false;
-    const sealed = handles.flatMap((handle) => (handle.kind === 'sealed' ? handle : []));
-    const members = sealed.flatMap((handle) => wholeContentOf(handle, window) ?? []);
-    if (members.length < Math.max(sealed.length, SMALL_STATE_SEGMENTS_MIN)) return false;
-    if (hasSmallState(this.#memo, fragment, members)) return true;
+    const sealedCount = handles.filter(({ kind }) => kind === 'sealed').length;
+    const segments = wholeContentsOf({ handles, window });
+    if (segments.length < Math.max(sealedCount, SMALL_STATE_SEGMENTS_MIN)) return false;
+    if (hasStateOfAll(this.#memo, fragment, segments)) return true;
     if (this.#isSummed(sought, fragment)) return false;
-    const partial = new PrefixSums(sought, fragment, this.#memo).ofAll(members);
+    const partial = new PrefixSums(sought, fragment, this.#memo).ofAll(segments);
     if (partial === undefined) return false;
-    const rowCount = members.reduce((sum, content) => sum + content.rowCount, 0);
-    keepSmallState(this.#memo, fragment, { members, partial, rowCount });
-    return hasSmallState(this.#memo, fragment, members);
+    const rowCount = segments.reduce((sum, content) => sum + content.rowCount, 0);
+    keepSmallState(this.#memo, fragment, { segments, partial, rowCount });
+    return hasStateOfAll(this.#memo, fragment, segments);
   }
 
   /** Whether each segment has what can be had of states of prefixes, or what was found by looking at it. */
@@ -189,63 +184,40 @@ export class MemoRuns {
   }
 
   /**
-   * Takes note of the state of some segments with few rows, if together they have enough. The pieces are in the order of
-   * the snapshot, in which the state is looked for.
+   * Takes note of the state of some segments with few rows, if together they have enough; of a run over few rows, of all.
+   * The pieces are in the order of the snapshot, in which the state is looked for.
    */
   keepTogether(
     { fragment, small }: Coverage,
     pieces: readonly Piece[],
     result: TogetherResult,
   ): void {
-    if (small !== undefined) {
-      this.#keepSmall(fragment, small, result);
-      return;
-    }
-    const { rowCount } = result;
-    const members = pieces.flatMap(({ content }) => content ?? []);
     const { rowsMin, bytesPerRowMax } = this.#limits;
-    if (rowCount < rowsMin || members.length < 2) return;
-    const partial = unpackedWithin(result.partial, bytesPerRowMax * rowCount);
-    if (partial === undefined) return;
-    const remembered = {
-      ...rememberedPartial(partial, rowCount, fragment, 'as a whole'),
-      members,
-    };
-    if (remembered.byteSize > bytesPerRowMax * rowCount) return;
-    this.#memo.keep(members[0]!, togetherKey(fragment), remembered);
-    // It says itself of which segments it is: a mark for each would take as much as all of it.
-    for (const member of members) this.#memo.drop(member, fragment.key);
-  }
-
-  /** Of a run over few rows: with what was known of some segments, the state of all. */
-  #keepSmall(
-    fragment: Fragment,
-    { members, known }: NonNullable<Coverage['small']>,
-    { partial: sent, rowCount }: TogetherResult,
-  ): void {
-    const partial = unpackedWithin(sent, SMALL_STATE_BYTES_MAX);
-    if (partial === undefined) return;
-    if (known === undefined) {
-      keepSmallState(this.#memo, fragment, { members, partial, rowCount });
+    const { rowCount } = result;
+    if (small !== undefined) {
+      const partial = unpackedWithin(result.partial, SMALL_STATE_BYTES_MAX);
+      const state = partial && joined(fragment, small.known, { partial, rowCount });
+      if (state) keepSmallState(this.#memo, fragment, { segments: small.segments, ...state });
       return;
     }
-    const partials = [known.partial, partial];
-    const sum = partialOf(() => combineFragments(fragment.breaker, partials));
-    if (sum === undefined) return;
-    const state = { members, partial: sum, rowCount: known.rowCount + rowCount };
-    keepSmallState(this.#memo, fragment, state);
+    const segments = pieces.flatMap(({ content }) => content ?? []);
+    const bytesMax = bytesPerRowMax * rowCount;
+    if (rowCount < rowsMin || segments.length < 2) return;
+    const partial = unpackedWithin(result.partial, bytesMax);
+    if (partial === undefined) return;
+    const state = rememberedState(fragment, { segments, partial, rowCount });
+    if (state.byteSize <= bytesMax) this.#memo.keep(segments[0]!, fragment.key, state);
   }
 
   /** Takes note of what came of a piece that is to be remembered. */
   keep({ fragment }: Coverage, { content, growing, handle }: Piece, result: KeptResult): void {
-    if (content !== undefined) this.#keep(fragment, content, result);
-    if (growing === undefined || handle.kind !== 'open' || result === 'few') return;
+    if (content !== undefined) this.#keepOwn(fragment, result, content);
+    if (growing === undefined || handle.kind !== 'open') return;
     const rowCount = result.rowCount + (growing.base?.rowCount ?? 0);
-    const remembered = this.#rememberedOf({ ...result, rowCount }, fragment);
-    // A state that is dear now may be worth it once there are more rows.
-    if (typeof remembered === 'string') return;
     const { content: open, rowCount: rowEnd } = handle;
-    this.#memo.keep(open, fragment.key, { ...remembered, rowEnd });
+    const state = this.#ownState(fragment, { ...result, rowCount }, open, rowEnd);
+    // A state that is dear now may be worth it once there are more rows.
+    if (state !== undefined) this.#memo.keep(open, fragment.key, state);
   }
 
   /**
@@ -297,7 +269,8 @@ export class MemoRuns {
         continue;
       }
       keptCount += 1;
-      this.#memo.keep(content, key, rememberedPartial(partial, rowCount, family.fragment));
+      const state = rememberedState(family.fragment, { segments: [content], partial, rowCount });
+      this.#memo.keep(content, key, state);
     }
     if (keptCount > 0) family.vainCount = 0;
     else if (states.length > 0) family.vainCount += 1;
@@ -309,7 +282,7 @@ export class MemoRuns {
    * else this thread has to do.
    */
   async inherit(from: readonly AnyContent[], to: SegmentContent): Promise<void> {
-    const inherited = inheritedPartials(this.#memo, from, to);
+    const inherited = inheritedStates(this.#memo, from, to);
     for (const [key, parts] of inherited) {
       await new Promise(setImmediate);
       const { fragment } = parts[0]!;
@@ -318,7 +291,7 @@ export class MemoRuns {
       const combine = () => combineFragments(fragment.breaker, partials);
       const partial = partials.length === 1 ? partials[0] : partialOf(combine);
       if (partial === undefined || this.#memo.peek(to, key) !== undefined) continue;
-      this.#memo.keep(to, key, this.#rememberedOf({ partial, rowCount }, fragment));
+      this.#memo.keep(to, key, this.#ownState(fragment, { partial, rowCount }, to) ?? 'dear');
     }
   }
 
@@ -331,16 +304,33 @@ export class MemoRuns {
     return this.#memo.stats();
   }
 
-  #keep(fragment: Fragment, content: SegmentContent, result: KeptResult): void {
-    this.#memo.keep(content, fragment.key, this.#rememberedOf(result, fragment));
+  #keepOwn(fragment: Fragment, result: KeptResult, content: SegmentContent): void {
+    this.#memo.keep(content, fragment.key, this.#ownState(fragment, result, content) ?? 'dear');
   }
 
-  #rememberedOf(result: KeptResult, fragment: Fragment): Remembered {
-    if (result === 'few') return 'few';
-    const bytesMax = this.#limits.bytesPerRowMax * result.rowCount;
-    const partial = unpackedWithin(result.partial, bytesMax);
-    if (partial === undefined) return 'dear';
-    const remembered = rememberedPartial(partial, result.rowCount, fragment);
-    return remembered.byteSize > bytesMax ? 'dear' : remembered;
+  /** The state of one segment; `undefined`: it is dear. */
+  #ownState(
+    fragment: Fragment,
+    { partial: sent, rowCount }: KeptResult,
+    content: AnyContent,
+    rowEnd?: number,
+  ): RememberedState | undefined {
+    const bytesMax = this.#limits.bytesPerRowMax * rowCount;
+    const partial = unpackedWithin(sent, bytesMax);
+    if (partial === undefined) return undefined;
+    const state = rememberedState(fragment, { segments: [content], rowEnd, partial, rowCount });
+    return state.byteSize > bytesMax ? undefined : state;
   }
+}
+
+/** What is known of some segments and what came of others; `undefined` where a limit fails. */
+function joined(
+  fragment: Fragment,
+  known: KnownState | undefined,
+  more: KnownState,
+): KnownState | undefined {
+  if (known === undefined) return more;
+  const partials = [known.partial, more.partial];
+  const partial = partialOf(() => combineFragments(fragment.breaker, partials));
+  return partial && { partial, rowCount: known.rowCount + more.rowCount };
 }

@@ -21,11 +21,8 @@ export const PACKED_STATES_BYTES_MAX = 1024 * 1024;
 /** Bytes of a state from which it is no small one: it takes as long to take out of the pack as to make it again. */
 export const PACKED_STATE_BYTES_MAX = 4096;
 
-/**
- * `few`: the segment has few rows, which are remembered together with those of others, if at all. `dear`: to
- * make its state again takes less than to keep it.
- */
-export type Remembered = RememberedPartial | 'few' | 'dear';
+/** `dear`: to make the state again takes less than to keep it. */
+export type Remembered = RememberedState | 'dear';
 
 export type MemoStats = {
   readonly bytes: number;
@@ -158,8 +155,12 @@ function rememberedOf(entry: Entry | undefined): Remembered | undefined {
   return entry === undefined || entry.kept instanceof PackedStateReader ? undefined : entry.kept;
 }
 
-/** The partial state of all rows of a segment that a fragment is over, ready to be used again. */
-export type RememberedPartial = {
+/** The partial state of all rows of some segments that a fragment is over, ready to be used again. */
+export type RememberedState = {
+  /** Sealed ones in the order of a snapshot, or an open one. The state is kept with the first. */
+  readonly segments: readonly AnyContent[];
+  /** Of an open segment: the first row that it does not stand for. */
+  readonly rowEnd: number | undefined;
   readonly partial: AggregatePartial;
   /** Of which it is the state, or one that differs in its texts alone. */
   readonly fragment: Fragment;
@@ -167,27 +168,25 @@ export type RememberedPartial = {
   readonly rowCount: number;
   readonly byteSize: number;
   /** There when it can be used for a part of its time. */
-  readonly times?: GroupTimes | undefined;
-  /** Of an open segment: the first row that it does not stand for. */
-  readonly rowEnd?: number;
-  /** The segments that it is of, where these are several. */
-  readonly members?: readonly SegmentContent[];
+  readonly times: GroupTimes | undefined;
 };
 
 /** Rows of group `g` have times in [starts[g], ends[g]), and none else. */
 type GroupTimes = { readonly starts: Float64Array; readonly ends: Float64Array };
 
-export function rememberedPartial(
-  partial: AggregatePartial,
-  rowCount: number,
+export function rememberedState(
   fragment: Fragment,
-  use: 'by time' | 'as a whole' = 'by time',
-): RememberedPartial {
+  { segments, rowEnd, partial, rowCount }: StateOfSegments,
+): RememberedState {
   const { timeKey } = fragment;
-  const times = timeKey && use === 'by time' ? groupTimes(partial, timeKey) : undefined;
+  const times = timeKey && segments.length === 1 ? groupTimes(partial, timeKey) : undefined;
   const byteSize = partialSize(partial) + (times === undefined ? 0 : partialSize(times));
-  return { partial, fragment, rowCount, byteSize, times };
+  return { segments, rowEnd, partial, fragment, rowCount, byteSize, times };
 }
+
+type StateOfSegments = Pick<RememberedState, 'segments' | 'partial' | 'rowCount'> & {
+  readonly rowEnd?: number | undefined;
+};
 
 function groupTimes({ keys }: AggregatePartial, { index, steps }: TimeKey): GroupTimes | undefined {
   const { ids, values } = keys.columns[index]!;
@@ -205,18 +204,19 @@ function groupTimes({ keys }: AggregatePartial, { index, steps }: TimeKey): Grou
   return { starts, ends };
 }
 
-/** What of a remembered partial lies inside a window, and where rows have to be looked at beside it. */
-type PartialSlice = {
+/** What of a remembered state lies inside a window, and where rows have to be looked at beside it. */
+type StateSlice = {
   readonly partial: AggregatePartial;
   readonly edges: readonly TimeWindow[];
 };
 
 /** `undefined`: none of its groups lies wholly inside. */
 export function sliceOf(
-  { partial }: RememberedPartial,
-  { starts, ends }: GroupTimes,
+  { partial, times }: RememberedState,
   { startUs, endUs }: TimeWindow,
-): PartialSlice | undefined {
+): StateSlice | undefined {
+  if (times === undefined) return undefined;
+  const { starts, ends } = times;
   const wanted = new Uint8Array(partial.keys.size);
   let wantedCount = 0;
   let leftEndUs = startUs;
@@ -316,17 +316,17 @@ export class PackedStateReader {
  * By the key of each fragment of which something is remembered of all of some segments: the states of their rows,
  * which are now those of one segment, with this content.
  */
-export function inheritedPartials(
+export function inheritedStates(
   memo: PartialMemo,
   from: readonly AnyContent[],
   to: SegmentContent,
-): ReadonlyMap<string, readonly RememberedPartial[]> {
-  const inherited = new Map<string, readonly RememberedPartial[]>();
+): ReadonlyMap<string, readonly RememberedState[]> {
+  const inherited = new Map<string, readonly RememberedState[]>();
   const [first, ...others] = from;
   if (first === undefined) return inherited;
   for (const key of memo.keysOf(first)) {
     if (inherited.size === INHERITED_STATES_MAX) break;
-    const parts: RememberedPartial[] = [];
+    const parts: RememberedState[] = [];
     for (const content of [first, ...others]) {
       const remembered = memo.peek(content, key);
       if (typeof remembered === 'object' && isOfAll(remembered, to)) parts.push(remembered);
@@ -337,6 +337,6 @@ export function inheritedPartials(
 }
 
 /** Whether it is the state of one segment, and of all of its rows: of an open one these are all of the new one. */
-function isOfAll({ members, rowEnd }: RememberedPartial, { rowCount }: SegmentContent): boolean {
-  return members === undefined && (rowEnd === undefined || rowEnd === rowCount);
+function isOfAll({ segments, rowEnd }: RememberedState, { rowCount }: SegmentContent): boolean {
+  return segments.length === 1 && (rowEnd === undefined || rowEnd === rowCount);
 }

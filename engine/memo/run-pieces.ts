@@ -143,21 +143,19 @@ export function partialSize(partial: unknown, bytesMax = Number.POSITIVE_INFINIT
 /** Which rows of a segment are to be looked at. */
 export type PieceOrder = {
   readonly window: TimeWindow;
-  /** There when these are all that it has: from so many rows on their state is one to be remembered. */
+  /**
+   * There when these are all that it has: from so many rows on their state is one to be remembered, and of those with fewer
+   * one is made together.
+   */
   readonly keptRowsMin?: number | undefined;
-  /** These are all that it has, and few: one state is made of all such segments. */
-  readonly isFew?: boolean | undefined;
   /** There are rows to come: of few no state is kept, and all is said of those before. */
   readonly isGrowing?: boolean;
   /** The state of rows before these, which is taken into theirs. */
   readonly base?: AggregatePartial | undefined;
 };
 
-/**
- * `few`: its rows were taken together with those of others, for they are too few to be remembered. `rowCount`: rows
- * looked at for it.
- */
-export type KeptResult = 'few' | { readonly partial: SentPartial; readonly rowCount: number };
+/** `rowCount`: rows looked at for it. */
+export type KeptResult = { readonly partial: SentPartial; readonly rowCount: number };
 
 export type PiecesResult = {
   /** By the index of the piece; `undefined` where nothing is kept. */
@@ -168,30 +166,28 @@ export type PiecesResult = {
   readonly others: readonly SentPartial[];
 };
 
-export type TogetherResult = {
+export type TogetherResult = KeptResult & {
   /** Which of the pieces. */
   readonly indexes: readonly number[];
-  readonly partial: SentPartial;
-  readonly rowCount: number;
 };
 
 /** All states of a result. */
 export function partialsOf({ kept, together, others }: PiecesResult): readonly SentPartial[] {
   return [
     ...others,
-    ...kept.flatMap((result) => (typeof result === 'object' ? result.partial : [])),
+    ...kept.flatMap((result) => result?.partial ?? []),
     ...(together === undefined ? [] : [together.partial]),
   ];
 }
 
 /** The same result with its large states packed. */
 export function packLargeOf({ kept, together, others }: PiecesResult): PiecesResult {
-  const packed = <T extends { readonly partial: SentPartial }>(result: T): T => ({
+  const packed = <T extends KeptResult>(result: T): T => ({
     ...result,
     partial: packLarge(result.partial),
   });
   return {
-    kept: kept.map((result) => (typeof result === 'object' ? packed(result) : result)),
+    kept: kept.map((result) => result && packed(result)),
     together: together && packed(together),
     others: others.map(packLarge),
   };
@@ -210,6 +206,7 @@ export function runPieces(
   const scan = must(scansOf(must(breakerOf(plan)))[0], 'a plan that may be cut has one scan');
   const { projectKey } = context.bounds?.[scan.index] ?? scan;
   const areEnough = (segment: Segment, rowsMin: number): boolean =>
+    segment.rowCount >= rowsMin &&
     segment.countRows({ projectKey, ...ALL_TIME }, rowsMin) >= rowsMin;
   const run = (
     window: TimeWindow,
@@ -221,7 +218,7 @@ export function runPieces(
   const few: { readonly index: number; readonly window: TimeWindow; readonly segment: Segment }[] =
     [];
   const others = new Map<string, { readonly window: TimeWindow; readonly segments: Segment[] }>();
-  for (const [index, { window, keptRowsMin, isFew, isGrowing, base }] of orders.entries()) {
+  for (const [index, { window, keptRowsMin, isGrowing, base }] of orders.entries()) {
     const segment = must(segments[index]);
     if (base !== undefined || (keptRowsMin !== undefined && areEnough(segment, keptRowsMin))) {
       const rowCountBefore = rowsSeen(context.counters);
@@ -229,9 +226,8 @@ export function runPieces(
       kept[index] = { partial, rowCount: rowsSeen(context.counters) - rowCountBefore };
       continue;
     }
-    const isKept = keptRowsMin !== undefined && isGrowing !== true;
-    kept[index] = isKept ? 'few' : undefined;
-    if (isFew === true || isKept) {
+    kept[index] = undefined;
+    if (keptRowsMin !== undefined && isGrowing !== true) {
       few.push({ index, window, segment });
       continue;
     }

@@ -191,7 +191,7 @@ export class InlineRuns {
    * its values do wrong.
    */
   run(query: QueryRun, scans: readonly PhysicalScan[]): RunAnswer | undefined {
-    const isPlain = query.covered === undefined || query.covered.coverage.isSmall === true;
+    const isPlain = query.covered === undefined || query.covered.coverage.small !== undefined;
     const answer = this.#try(query, isPlain ? 'plain' : 'covered', (begun) =>
       this.#answer(query, scans, begun),
     );
@@ -298,7 +298,7 @@ export class InlineRuns {
     const { pieces, fragment } = coverage;
     const segments = pieces.map(({ handle }) => readSegment(handle));
     const { projectKey, texts: neededTexts } = fragment.scan;
-    const isSmall = coverage.isSmall === true;
+    const isSmall = coverage.small !== undefined;
     const limits = isSmall ? this.#limitsOf(query, begun) : this.#coveredLimits(query, begun);
     const { rowsMax } = limits;
     const isFew = isWithin(
@@ -311,7 +311,7 @@ export class InlineRuns {
     );
     if (!isFew) return undefined;
     return this.#written(query, { begun, limits, segments: [segments] }, (context, rows) => {
-      const isKept = pieces.some((piece) => piece.isFew === true);
+      const isKept = pieces.some((piece) => piece.content !== undefined);
       if (isSmall && coverage.partials.length > 0 && !isKept) {
         const { window } = pieces[0] ?? { window: ALL_TIME };
         const within = withinWindow(context, fragment.scan, window);

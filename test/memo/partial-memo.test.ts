@@ -2,7 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { must } from '../../engine/assert.ts';
 import type { SegmentContent } from '../../engine/column/segment.ts';
-import { PartialMemo, type RememberedPartial } from '../../engine/memo/partial-memo.ts';
+import {
+  PartialMemo,
+  type RememberedState,
+  rememberedState,
+} from '../../engine/memo/partial-memo.ts';
 import { fragmentOfText } from './fragment-of.ts';
 
 const FRAGMENT = must(fragmentOfText('SELECT COUNT(*) FROM logs'));
@@ -11,9 +15,10 @@ function content(): SegmentContent {
   return { rowCount: 1, timestampUsMin: 0, timestampUsMax: 0 };
 }
 
-function partial(byteSize: number): RememberedPartial {
+function partial(byteSize: number): RememberedState {
   const state = { keys: { size: 0, columns: [] }, states: [] };
-  return { partial: state, fragment: FRAGMENT, rowCount: 1, byteSize };
+  const of = { segments: [content()], partial: state, rowCount: 1 };
+  return { ...rememberedState(FRAGMENT, of), byteSize };
 }
 
 test('what was used longest ago leaves first, by bytes', () => {

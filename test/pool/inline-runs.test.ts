@@ -155,7 +155,7 @@ test('a run whose segments have states of their own is not tried as one over few
     equal(Buffer.from(json).toString(), '[{"n":100,"id":"e99"}]');
     release();
     const isOwn = tried.mock.calls.map(({ arguments: [{ covered }] }) =>
-      covered === undefined ? false : covered.coverage.isSmall !== true,
+      covered === undefined ? false : covered.coverage.small === undefined,
     );
     howTried.push(isOwn);
     tried.mock.resetCalls();

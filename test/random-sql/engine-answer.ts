@@ -138,7 +138,7 @@ export function rememberingJson(
   const handles = scans.map(handlesOf);
   const snapshot = { plan: physical, scans, segments: handles };
   const coverage = size === 'small' ? memo.coverSmall(snapshot) : memo.cover(snapshot);
-  if (coverage === undefined) return undefined;
+  if (coverage === undefined || coverage === 'not few') return undefined;
   const { pieces } = coverage;
   const checkpoint = limitedCheckpoint();
   const json = orError(() => {
