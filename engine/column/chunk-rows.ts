@@ -103,8 +103,13 @@ type Range = { readonly start: number; readonly count: number };
 
 /** Each skeleton of some consecutive rows once, of a segment with so many. */
 function distinctOfRange(skeletons: NumberValues, range: Range, skeletonCount: number): Int32Array {
+  if (skeletons.isConstant) return Int32Array.of(skeletons.value(range.start));
   const { codes, coding } = skeletons;
-  if (codes === undefined) return Int32Array.of(skeletons.value(range.start));
+  if (codes === undefined) {
+    const rows = consecutivePositions(range.start, range.start + range.count);
+    const { count } = range;
+    return distinctOf(skeletons.gatherIntegers(rows, count), { start: 0, count }, skeletonCount);
+  }
   const distinct = distinctOf(codes, range, skeletonCount);
   for (let i = 0; i < distinct.length; i++) distinct[i] = coding.value(distinct[i]!);
   return distinct;

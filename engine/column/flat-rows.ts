@@ -3,7 +3,7 @@ import { threadArrays } from './arrays.ts';
 import type { JsonBuffer } from './json-buffer.ts';
 import { type JsonTemplate, writeJsonText, writeSlot } from './json-template.ts';
 import { RESIDUAL_COLUMN } from './leaf-plan.ts';
-import type { NumbersFooter, NumberValues } from './number-values.ts';
+import { flatNumbersOf, type NumbersFooter, type NumberValues } from './number-values.ts';
 import { UUID_BYTES, UUID_LENGTH, unpackHex, unpackUuid } from './number-vectors.ts';
 import { bitCount, firstAtLeast, type PositionsFooter } from './positions.ts';
 import type { LeafFooter } from './sealed-layout.ts';
@@ -351,7 +351,9 @@ function setPositions(entry: Uint32Array, positions: PositionsFooter): void {
 
 /** This and those below give the packing. */
 function setNumbers(entry: Uint32Array, scale: Float64Array, numbers: NumbersFooter): number {
-  const { encoding, slice, width } = numbers;
+  const flat = flatNumbersOf(numbers);
+  if (flat === undefined) return NO_FLAT_FORM;
+  const { encoding, slice, width, table } = flat;
   scale[0] = numbers.base;
   scale[1] = numbers.step;
   if (slice !== null && (encoding === 'float32' || encoding === 'float64')) {
@@ -359,8 +361,8 @@ function setNumbers(entry: Uint32Array, scale: Float64Array, numbers: NumbersFoo
     return encoding === 'float32' ? FLOATS_32 : FLOATS_64;
   }
   setValues(entry, slice, width);
-  if (numbers.table === undefined) return NUMBERS;
-  entry[BYTES_AT] = indexOf(numbers.table, Float64Array.BYTES_PER_ELEMENT);
+  if (table === undefined) return NUMBERS;
+  entry[BYTES_AT] = indexOf(table, Float64Array.BYTES_PER_ELEMENT);
   return TABLE;
 }
 

@@ -11,7 +11,7 @@ import {
 import { constantVector, numberVector, type Vector } from './vector.ts';
 
 /**
- * How the numbers of one column are kept.
+ * How the numbers of one column are kept. This file alone knows the encodings: how they are chosen, read and cut.
  *
  * - `constant`: all are `base`.
  * - `unsigned`: integers, each `base + step * n` with `n` an unsigned integer of `width` bytes.
@@ -22,13 +22,57 @@ export type NumbersFooter = {
   readonly encoding: 'constant' | 'unsigned' | 'table' | 'float32' | 'float64';
   readonly base: number;
   readonly step: number;
+  /** Bytes of a value; 3 only of columns that are `picked`. */
   readonly width: 0 | 1 | 2 | 3 | 4 | 8;
+  /** `null`: all values are `base`. */
   readonly slice: Slice | null;
   readonly table?: Slice;
-  /** The zone map: least and greatest value. */
+  /** The zone map: least and greatest value; in an extract those of the whole column. */
   readonly min: number;
   readonly max: number;
 };
+
+/** All slices of a column. Only these are stored in its file and checked. */
+export function slicesOfNumbers({ slice, table }: NumbersFooter): Slice[] {
+  return [slice, table].filter((each) => each != null);
+}
+
+/** What reads bytes [start, end) of a slice. */
+type CutSource = { bytes(slice: Slice, start?: number, end?: number): Uint8Array };
+
+/** The values at some stretches of positions, end to end: as a column of their own in `sink`. */
+export function cutNumbers(
+  footer: NumbersFooter,
+  stretches: readonly { readonly start: number; readonly end: number }[],
+  { source, sink }: { readonly source: CutSource; readonly sink: Pick<SliceSink, 'add'> },
+): NumbersFooter {
+  const { slice, width, table } = footer;
+  if (slice === null) return footer;
+  const taken = stretches.map(({ start, end }) => source.bytes(slice, start * width, end * width));
+  return {
+    ...footer,
+    slice: sink.add(taken.length === 1 ? taken[0]! : Buffer.concat(taken)),
+    ...(table && { table: sink.add(source.bytes(table)) }),
+  };
+}
+
+/** Numbers that can be read one by one where they lie; see `flat-rows.ts`. */
+type FlatNumbers = {
+  readonly encoding: 'unsigned' | 'table' | 'float32' | 'float64';
+  /** `null`: all values are `base`. */
+  readonly slice: Slice | null;
+  readonly width: number;
+  readonly table: Slice | undefined;
+};
+
+/** `undefined`: they cannot. */
+export function flatNumbersOf(footer: NumbersFooter): FlatNumbers | undefined {
+  const { encoding, slice, width, table } = footer;
+  if (encoding === 'table' || encoding === 'float32' || encoding === 'float64') {
+    return { encoding, slice, width, table };
+  }
+  return width === 3 ? undefined : { encoding: 'unsigned', slice, width, table };
+}
 
 /** Steps worth trying: times of the day are often whole milliseconds or seconds, in microseconds. */
 const STEPS = [1_000_000, 1000, 1] as const;
@@ -42,8 +86,9 @@ const TABLE_MAX = 256;
 const VALUES_PER_ENTRY = 32;
 
 /**
- * Puts the numbers `values[0, count)` in the narrowest form that gives each back to the bit and, unless they
- * are only ever read here and there, can be scanned in place.
+ * Puts the numbers `values[0, count)` in the first form of a fixed order that gives each back to the bit. `scanned`: by codes
+ * or as doubles where they can be, so that filters and groups need not decode them; `picked`: read by position only.
+ * Times, arrivals, skeletons of rows, slot ordinals, leaves and strings of a form are encoded so, and may have any form.
  */
 export function encodeNumbers(
   sink: SliceSink,
@@ -70,21 +115,21 @@ export function encodeNumbers(
     const step = STEPS.find((candidate) => areMultiples(values, count, min, candidate))!;
     const limit = (max - min) / step;
     if (limit <= UNSIGNED_MAX) {
-      const deltas = unsignedArray(count, limit + 1);
-      for (let i = 0; i < count; i++) deltas[i] = (values[i]! - min) / step;
-      const width = deltas.BYTES_PER_ELEMENT as 1 | 2 | 4;
+      const steps = unsignedArray(count, limit + 1);
+      for (let i = 0; i < count; i++) steps[i] = (values[i]! - min) / step;
+      const width = steps.BYTES_PER_ELEMENT as 1 | 2 | 4;
       if (use === 'picked' && width === 4 && limit <= TRIPLE_MAX) {
-        const slice = sink.add(Triples.pack(deltas));
+        const slice = sink.add(Triples.pack(steps));
         return { ...range, encoding: 'unsigned', step, width: 3, slice };
       }
-      const table = width > 1 && use === 'scanned' ? tableOf(deltas) : undefined;
+      const table = width > 1 && use === 'scanned' ? tableOf(steps) : undefined;
       if (table !== undefined) {
         const { codes, distinct } = table;
-        const integers = Float64Array.from(distinct, (delta) => min + step * delta);
+        const integers = Float64Array.from(distinct, (count) => min + step * count);
         const slices = { slice: sink.add(codes), table: sink.add(integers) };
         return { ...range, encoding: 'table', width: 1, ...slices };
       }
-      return { ...range, encoding: 'unsigned', step, width, slice: sink.add(deltas) };
+      return { ...range, encoding: 'unsigned', step, width, slice: sink.add(steps) };
     }
   }
   if (areExactInSingle(values, count)) {
@@ -183,7 +228,10 @@ export class NumberValues {
     return partitionPoint(start, end, (position) => this.value(position) < least);
   }
 
-  /** Values of consecutive positions as they lie; `undefined` where they have to be converted. */
+  /**
+   * Values of consecutive positions as they lie; `undefined` where they have to be converted: then whoever asked gathers them,
+   * and does not know that they ascend.
+   */
   range({ start, count, isAscending }: NumberRange): Vector | undefined {
     if (this.isConstant) return constantVector(this.#base, count);
     const codes = this.codes;
@@ -195,7 +243,7 @@ export class NumberValues {
     return isAscending ? new AscendingNumbers(doubles) : numberVector(doubles, count);
   }
 
-  /** The integers of the column by their codes; `undefined` where it has another form. */
+  /** The integers of the column by their codes; `undefined` where it has another form, or `isConstant`. */
   get codes(): UnsignedArray | undefined {
     return this.#bytes ?? this.#shorts ?? this.#words;
   }
@@ -222,9 +270,13 @@ export class NumberValues {
 
   /** Adds to `counts[v]` at how many positions value `v` is: of a column of integers from 0 up, all of which it has. */
   countEach(ranges: RowRanges, counts: Uint32Array): void {
+    if (this.isConstant) {
+      counts[this.#base]! += countOfRanges(ranges);
+      return;
+    }
     const { codes, coding } = this;
     if (codes === undefined) {
-      counts[this.#base]! += countOfRanges(ranges);
+      forEachRow(ranges, (row) => counts[this.value(row)]!++);
       return;
     }
     const byCode = new Uint32Array(coding.codeMax + 1);
@@ -286,6 +338,12 @@ function takeShorts(codes: Uint16Array, positions: Int32Array, count: number): U
   const taken = carvedUint16(count);
   for (let i = 0; i < count; i++) taken[i] = codes[positions[i]!]!;
   return taken;
+}
+
+function forEachRow(ranges: RowRanges, visit: (row: number) => void): void {
+  for (let at = 0; at < ranges.length; at += 2) {
+    for (let row = ranges[at]!; row < ranges[at + 1]!; row++) visit(row);
+  }
 }
 
 function countBytes(codes: Uint8Array, ranges: RowRanges, counts: Uint32Array): void {

@@ -1,7 +1,7 @@
 import { assert } from '../assert.ts';
 import { newSegmentBuffer } from './arrays.ts';
 import type { LeafClass } from './leaf-plan.ts';
-import type { NumbersFooter } from './number-values.ts';
+import { type NumbersFooter, slicesOfNumbers } from './number-values.ts';
 import type { PositionsFooter } from './positions.ts';
 import { type BlockFooter, type Slice, SliceSink } from './slice.ts';
 import type { SplitFooter } from './split-shape.ts';
@@ -100,6 +100,7 @@ export type ResidualFooter = {
 
 /** "WEIR" */
 const MAGIC = 0x52494557;
+/** Not raised for a new encoding or optional part, as segments of other versions are refused. See Upgrade in docs/operations.md. */
 const VERSION = 1;
 /** Bytes before the first slice. */
 export const HEADER_SIZE = 16;
@@ -221,10 +222,10 @@ function structureOf(footer: SealedFooter): Slice[] {
     skeletons.starts,
     skeletons.slotStarts,
     skeletons.slotColumns,
-    ...numbersOf(skeletons.slotOrdinals),
-    ...numbersOf(rowSkeletons),
-    ...numbersOf(timestampsUs),
-    ...numbersOf(arrivals),
+    ...slicesOfNumbers(skeletons.slotOrdinals),
+    ...slicesOfNumbers(rowSkeletons),
+    ...slicesOfNumbers(timestampsUs),
+    ...slicesOfNumbers(arrivals),
   ];
 }
 
@@ -235,7 +236,7 @@ function stringColumn({ positions, strings }: StringColumnFooter): Slice[] {
 function leafColumn(leaf: LeafFooter, leaves: readonly LeafFooter[]): Slice[] {
   const { positions, numbers, strings } = leaf;
   const slices = [...positionsOf(positions)];
-  if (numbers !== null) slices.push(...numbersOf(numbers));
+  if (numbers !== null) slices.push(...slicesOfNumbers(numbers));
   if (strings === null) return slices;
   slices.push(...stringsOf(strings));
   // A column lies in one that lies in no other: this goes one level deep.
@@ -257,7 +258,7 @@ function stringsOf({ codes, packing, signature }: StringsFooter): Slice[] {
     case 'deflated':
       return [...slices, packing.bytes, packing.blockOffsets, packing.sizes];
     case 'form':
-      return [...slices, ...numbersOf(packing.numbers)];
+      return [...slices, ...slicesOfNumbers(packing.numbers)];
     case 'suffix':
       return [...slices, packing.sizes];
     case 'excerpt':
@@ -283,10 +284,6 @@ function splitOf(packing: SplitFooter): Slice[] {
     ...(packing.wordPlaces === undefined ? [] : [packing.wordPlaces]),
     packing.textEntries,
   ];
-}
-
-function numbersOf({ slice, table }: NumbersFooter): Slice[] {
-  return [slice, table].filter((each) => each != null);
 }
 
 function positionsOf(positions: PositionsFooter): Slice[] {

@@ -255,7 +255,7 @@ export function ordersOf(pieces: readonly Piece[], { rowsMin }: Coverage): reado
 }
 
 /** What a sealed segment holds, if the window holds all of it. */
-export function wholeContentOf(
+function wholeContentOf(
   handle: SegmentHandle,
   window: TimeWindow,
 ): SegmentContent | undefined {

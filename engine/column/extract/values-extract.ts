@@ -1,6 +1,6 @@
 import { assert, must, unreachable } from '../../assert.ts';
 import { decodeDeflate } from '../kept-decoder.ts';
-import { type NumbersFooter, NumberValues, Triples } from '../number-values.ts';
+import { cutNumbers, type NumbersFooter, NumberValues, Triples } from '../number-values.ts';
 import { UUID_BYTES } from '../number-vectors.ts';
 import { bitCount, firstAtLeast, type PositionsFooter } from '../positions.ts';
 import type { SealedFooter } from '../sealed-layout.ts';
@@ -45,16 +45,7 @@ export class ValuesExtract {
 
   /** Of several stretches of positions, end to end. */
   numbersOf(footer: NumbersFooter, stretches: readonly Bounds[]): NumbersFooter {
-    const { slice, width, table } = footer;
-    if (slice === null) return footer;
-    const taken = stretches.map(({ start, end }) =>
-      this.#bytes.bytes(slice, start * width, end * width),
-    );
-    return {
-      ...footer,
-      slice: this.#buffer.add(taken.length === 1 ? must(taken[0]) : Buffer.concat(taken)),
-      ...(table && { table: this.#buffer.add(this.#bytes.bytes(table)) }),
-    };
+    return cutNumbers(footer, stretches, { source: this.#bytes, sink: this.#buffer });
   }
 
   strings(footer: StringsFooter, positions: Bounds): StringsFooter {
