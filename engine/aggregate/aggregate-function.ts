@@ -12,7 +12,7 @@ export type AggregateFunction = {
   readonly name: string;
   readonly doc: FunctionDoc;
   readonly overloads: readonly AggregateOverload[];
-  /** What may stand beside the arguments, HAVING apart; DISTINCT alone when absent. */
+  /** What may stand beside the arguments; DISTINCT alone when absent. HAVING may stand in each call. */
   readonly modifiers?: readonly AggregateModifier[];
   /**
    * Why it may have no answer; absent: for a wrong constant or too much in a group. `by value`: `update` fails before it
@@ -70,8 +70,8 @@ export interface AggregateState {
   readonly entryCount?: number;
   /**
    * Adds `count` rows; row `i` goes to group `groups[i]`. All groups are below `groupCount`, which
-   * never falls from call to call. `vectors`, the arguments and the keys of the order, may be kept by
-   * nobody.
+   * never falls from call to call. `vectors`, the arguments and then the keys of the order, may be kept by nobody; a record
+   * or list that is kept of them is copied first (`detachedValue`).
    */
   update(groups: Int32Array, count: number, groupCount: number, vectors: readonly Vector[]): void;
   /**
@@ -84,13 +84,16 @@ export interface AggregateState {
    */
   addPresent?(group: number, count: number, groupCount: number): void;
   /**
-   * Adds another state's partial result; its group `i` is our group `groups[i]`. `partial` is what
-   * `partial()` of a state of the same overload gave, perhaps in another thread.
+   * Adds another state's partial result; its group `i` is our group `groups[i]`, which several of its groups may be.
+   * `partial` is what `partial()` of a state of the same overload gave, perhaps in another thread.
    */
   combine(partial: unknown, groups: Int32Array, groupCount: number): void;
-  /** What `combine` takes: plain values and typed arrays, fit for `postMessage`. Ends the state's use. */
+  /**
+   * What `combine` takes: plain values and typed arrays, fit for `postMessage`. Arrays are copied by `slice`, and values that may
+   * be records or lists made portable (`toPortable`). Ends the state's use.
+   */
   partial(groupCount: number): unknown;
-  /** The answer of one group. */
+  /** The answer of one group, perhaps of one that no row came to. In a window, rows may come after it. */
   finalize(group: number): SqlValue;
   /**
    * The same of each of some groups, where all are of one form that takes less time than one by one; `undefined`

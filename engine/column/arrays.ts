@@ -12,8 +12,9 @@
  * └──────────┴───────────────┴──────┴─────────────────────────┘
  * ```
  *
- * No part of a block is carved twice, so an array is its owner's for good. But it keeps the whole block alive, and
- * takes it along to another thread: what outlives a run, or leaves the thread, is copied by `slice`.
+ * No part of a block is carved twice, so a carved array is its owner's for good; large arrays of a run are used again (`RunMemory`).
+ * A carved array keeps the whole block alive, and takes it along to another thread: what outlives a run, or leaves the thread,
+ * is copied by `slice`.
  */
 export function carvedFloat64(length: number): Float64Array<ArrayBuffer> {
   const byteSize = length * Float64Array.BYTES_PER_ELEMENT;

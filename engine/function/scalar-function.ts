@@ -89,6 +89,7 @@ export type ScalarOverload = {
  * a bare NULL is an INT64. `list`: an ARRAY of anything, or DYNAMIC. `array`: ARRAYs, brought to one
  * common type, one of them at least no DYNAMIC. `part`: a bare word or string such as DAY, checked by the
  * function, passed to it as an upper-case STRING literal (`WEEK(MONDAY)` with its argument).
+ * A new word is also read by `plan/binder/overload.ts` and `plan/call-facts.ts`.
  */
 export type ParameterType =
   | SqlType

@@ -255,10 +255,7 @@ export function ordersOf(pieces: readonly Piece[], { rowsMin }: Coverage): reado
 }
 
 /** What a sealed segment holds, if the window holds all of it. */
-function wholeContentOf(
-  handle: SegmentHandle,
-  window: TimeWindow,
-): SegmentContent | undefined {
+function wholeContentOf(handle: SegmentHandle, window: TimeWindow): SegmentContent | undefined {
   if (handle.kind !== 'sealed' || handle.content === undefined) return undefined;
   return isWithin(handle.content, window) ? handle.content : undefined;
 }

@@ -27,7 +27,8 @@ export type WireBody = {
  * The log format of one kind of sender. It only says what each event is. Sources, projects of tokens, and limits of
  * events are handled after it, once for all formats.
  *
- * `Notes`: the data that the door needs for the answer in the sender's own format.
+ * `Notes`: the data that the door needs for the answer in the sender's own format. Formats to begin from: `documents.ts` (a list of
+ * objects), `gelf.ts` (lines), `loki-push.ts` (lists with labels that their events share).
  */
 export interface WireFormat<Notes = void> {
   /**
@@ -36,7 +37,8 @@ export interface WireFormat<Notes = void> {
    */
   readonly expands?: true;
   /**
-   * Adds the events of a body to `events`, in the order sent. Yields its position between events. Keeps nothing.
+   * Adds the events of a body to `events`, in the order sent. Yields its position after each event, and after each part that
+   * holds events, also an empty one. Keeps nothing.
    *
    * @throws MalformedBodyError, BodyLimitError: nothing of the body is stored then.
    * @throws InvalidUtf8Error before it adds the first event: it is called again with a repaired body then.

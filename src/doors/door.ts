@@ -65,7 +65,8 @@ export function checkRefusals(code: RefusalCode, refusals: Refusals): void {
 
 /**
  * A receiver: how it reads and answers one kind of sender, by that sender's own rules for answers
- * and retries. Unless its requests and responses are those of any transport, it works over HTTP only.
+ * and retries. Unless its requests and responses are those of any transport, it works over HTTP only. A header in which only
+ * this sender has its token is listed in `src/access/authenticate.ts` and `src/openapi/security.ts`.
  */
 export type Door<
   Notes,
@@ -83,8 +84,8 @@ export type Door<
   /** The encodings of bodies without `Content-Encoding`, by media type. */
   readonly encodingsElse?: ReadonlyMap<string, BodyEncoding>;
   /**
-   * The source if neither the URL nor a header names one: none; the one that the body names; or
-   * that of the index in the path, else the default source.
+   * The source if neither the URL nor a header names one. `none`: the post is refused. `body`: the one that the body names.
+   * `default`: that of the index in the path, else the default source; `src/setting-table.ts` lists these receivers.
    */
   readonly sourceElse: 'none' | 'body' | 'default';
   /** The parameters in the URL that may name the source; by default all of them. */

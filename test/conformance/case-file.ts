@@ -22,7 +22,8 @@ import { filesBelow, type SourceFile } from '../support/source-files.ts';
  * clauses and functions under test, as CONFORMANCE.md lists them; functions and operators by their
  * names in the engine's registries. A line `-- @name TYPE = value` gives the next statement a
  * parameter, the value as JSON (TIMESTAMP and DATETIME in microseconds). Other comments at the
- * start of a line are for readers. The tables are those of `data-tables.ts`.
+ * start of a line are for readers. The tables are those of `data-tables.ts`. A function that the recorded engine lacks has no
+ * case but an entry in `NOT_RECORDED` (`conformance-page.ts`).
  */
 export type ConformanceCase = {
   /** File and line, for messages. */

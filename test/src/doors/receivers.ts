@@ -38,7 +38,12 @@ export function firehoseDelivery(lines: Uint8Array): Buffer {
   return Buffer.from(JSON.stringify({ requestId: 'r', timestamp: 1, records }));
 }
 
-/** Every receiver. */
+/**
+ * The receivers that take two events in one body. A new one is also listed in `bench/workload/hostile-posts.ts`, READERS of
+ * `test/ingest/decoding-thread.test.ts` and, if its success is not 200, SUCCESSES of `test/crash/receiver-cells.ts`: tests fail
+ * without it. `strangers`, `malformed`, `timestamps` and `too-old` beside this file, and `fuzz` and `large-events` of
+ * `test/ingest/wire`, have lists of their own and do not notice a missing one.
+ */
 export const RECEIVERS: readonly Receiver[] = [
   {
     path: '/logs',
