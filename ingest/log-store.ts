@@ -1,5 +1,4 @@
 import {
-  type AnyContent,
   assert,
   type Batch,
   DROPPED_IDS_MAX,
@@ -7,7 +6,6 @@ import {
   must,
   type ScanScope,
   type SegmentCatalog,
-  type SegmentContent,
   type SegmentHandle,
   type TimeScope,
 } from '../engine/columns.ts';
@@ -28,6 +26,7 @@ import { MemoryBalance } from './memory-balance.ts';
 import { MemoryBudget, type MemoryStats } from './memory-budget.ts';
 import { oldestPartitionUs, toPartition } from './partition.ts';
 import { SealedSegments, type SegmentStorage } from './sealed-segments.ts';
+import type { SegmentEngine } from './segment-engine.ts';
 import type { SegmentFile } from './segment-file.ts';
 import { type BatchOrigin, type RingStats, type Sealing, SegmentRing } from './segment-ring.ts';
 import type { SegmentSummary } from './segment-summary.ts';
@@ -40,19 +39,9 @@ export type LogStoreOptions = Sealing & {
   readonly retentionUs: number;
   /** The memory for segments; unlimited if left out. */
   readonly budget?: MemoryBudget | undefined;
-  /** Called when much memory is garbage, in this thread and in the threads that read segments. */
-  readonly onGarbage?: () => void;
-  /** The cache of what queries computed of segments. Called on each use. */
-  readonly remembered?: () => ContentMemory;
+  /** What reads the segments, and keeps what it has found out of them. Called on each use. */
+  readonly readers?: () => Pick<SegmentEngine, 'releaseDropped' | 'inherit' | 'forget'>;
 };
-
-/** A cache whose entries belong to the contents of segments. */
-interface ContentMemory {
-  /** Called when all rows of `from` are in `to`, before each of `from` is forgotten. */
-  inherit(from: readonly AnyContent[], to: SegmentContent): void;
-  /** Called when the rows of a content are gone, or are in another one. */
-  forget(content: AnyContent): void;
-}
 
 /** The log that makes batches durable before they become visible. */
 export interface BatchLog {
@@ -96,7 +85,7 @@ export class LogStore implements SegmentCatalog {
   readonly #budget: MemoryBudget;
   readonly #memory: MemoryBalance;
   readonly #backlog: Backlog;
-  readonly #remembered: LogStoreOptions['remembered'];
+  readonly #readers: LogStoreOptions['readers'];
   #onPublished: (source: string) => void = () => {};
   #log: BatchLog | undefined;
   /** The sequence of the last record that became rows or was skipped. */
@@ -127,9 +116,9 @@ export class LogStore implements SegmentCatalog {
       budget: this.#budget,
       segments: () => this.#sealedSegments(),
       heldBeside: () => this.#backlog.heldBeside(),
-      onGarbage: options.onGarbage ?? (() => {}),
+      onGarbage: () => this.#readers?.().releaseDropped(),
     });
-    this.#remembered = options.remembered;
+    this.#readers = options.readers;
     this.#sealing = { seal: options.seal, summarize: options.summarize };
     for (const source of options.sources) this.#streams.set(source, this.#newStream(source));
   }
@@ -387,8 +376,8 @@ export class LogStore implements SegmentCatalog {
         return segmentCount;
       },
       drop: (id, byteSize) => this.#drop(id, byteSize),
-      became: (from, to) => this.#remembered?.().inherit(from, to),
-      gone: (content) => this.#remembered?.().forget(content),
+      became: (from, to) => this.#readers?.().inherit(from, to),
+      gone: (content) => this.#readers?.().forget(content),
     };
     const budget = this.#budget;
     const onChange = (): void => this.#memory.balance();

@@ -1,6 +1,5 @@
 import {
   must,
-  type PartRows,
   type ScanScope,
   type SealedSegmentHandle,
   type SegmentContent,
@@ -15,6 +14,7 @@ import type { MemoryBudget } from './memory-budget.ts';
 import { chooseMerge, type MergeCandidate, type MergeChoice } from './merge-choice.ts';
 import { PARTITION_US, toPartition } from './partition.ts';
 import { RetryWait } from './retry-wait.ts';
+import type { SegmentEngine } from './segment-engine.ts';
 import type { SegmentFile } from './segment-file.ts';
 import type { PartitionKey, SegmentFolder, SegmentLoad } from './segment-folder.ts';
 import { SegmentPartitions, type SegmentTotals } from './segment-partitions.ts';
@@ -40,16 +40,8 @@ export type StorageFailure = {
 /** Stores sealed segments durably, and merges small ones. */
 export type SegmentStorage = {
   readonly folder: SegmentFolder;
-  /** Merges the rows of several segments, or those of one part. */
-  readonly merge: (
-    handles: readonly SealedSegmentHandle[],
-    part?: PartRows,
-  ) => Promise<SharedArrayBuffer>;
-  /** Divides the rows of several segments into parts of at most `rowsMax` rows, as `divideRows` does. */
-  readonly divide: (
-    handles: readonly SealedSegmentHandle[],
-    rowsMax: number,
-  ) => Promise<readonly PartRows[]>;
+  readonly merge: SegmentEngine['merge'];
+  readonly divide: SegmentEngine['divide'];
   readonly onFailure: (failure: StorageFailure) => void;
   readonly onDamage: (damage: SegmentDamage) => void;
 };

@@ -10,6 +10,7 @@ import { type Disk, DiskError } from './disk/disk.ts';
 import { nameWritten, removeAside, writeAside, writeDurably } from './durable-file.ts';
 import { DISK_FREE_BYTES_ENOUGH } from './limits.ts';
 import { Quarantine } from './quarantine.ts';
+import type { SegmentEngine } from './segment-engine.ts';
 import { SegmentFile } from './segment-file.ts';
 import { manifestName, type SegmentManifest } from './segment-manifest.ts';
 import { formatSegmentName } from './segment-name.ts';
@@ -44,12 +45,12 @@ export type SegmentFolderOptions = RecoveryOptions & {
    * Compresses the blocks of a sealed segment (`packImage`); `of`: the step that made it. A change rejects with the
    * same error.
    */
-  readonly pack: (buffer: SharedArrayBuffer, of: 'seal' | 'merge') => Promise<PackedImage>;
+  readonly pack: SegmentEngine['pack'];
   /**
    * Called right after a file has replaced others. The promise resolves when all queries that may read the old files
    * have ended, and never rejects; `undefined` if there are none. By default there are none.
    */
-  readonly readersDone?: (() => Promise<void> | undefined) | undefined;
+  readonly readersDone?: SegmentEngine['readersDone'] | undefined;
   /** Called when a damaged file was moved, with its path in quarantine. */
   readonly onQuarantined?: (path: string) => void;
 };

@@ -4,13 +4,10 @@ import { type Disk, DiskError } from '../../ingest/disk/disk.ts';
 import { DAMAGES_LISTED_MAX, SEGMENTS_OPENED_MAX } from '../../ingest/limits.ts';
 import type { ReplayedRecord } from '../../ingest/log/log-recovery.ts';
 import type { LogStore } from '../../ingest/log-store.ts';
-import type {
-  SegmentDamage,
-  SegmentStorage,
-  StorageFailure,
-} from '../../ingest/sealed-segments.ts';
+import type { SegmentDamage, StorageFailure } from '../../ingest/sealed-segments.ts';
+import type { SegmentEngine } from '../../ingest/segment-engine.ts';
 import type { SegmentFile } from '../../ingest/segment-file.ts';
-import { SegmentFolder, type SegmentFolderOptions } from '../../ingest/segment-folder.ts';
+import { SegmentFolder } from '../../ingest/segment-folder.ts';
 import { SegmentVersionError } from '../../ingest/segment-layout.ts';
 import { MANIFEST_FILE } from '../../ingest/segment-manifest.ts';
 import type { RecoveryReport } from '../../ingest/segment-recovery.ts';
@@ -37,10 +34,7 @@ export class DurableSegments {
   readonly #disk: Disk;
   readonly #dataDir: string;
   readonly #store: LogStore;
-  readonly #merge: SegmentStorage['merge'];
-  readonly #divide: SegmentStorage['divide'];
-  readonly #pack: SegmentFolderOptions['pack'];
-  readonly #readersDone: SegmentFolderOptions['readersDone'];
+  readonly #engine: () => SegmentEngine;
   /** Files of other sources are neither read nor changed. */
   readonly #sources: ReadonlySet<string>;
   readonly #retentionUs: number;
@@ -55,10 +49,7 @@ export class DurableSegments {
     readonly disk: Disk;
     readonly dataDir: string;
     readonly store: LogStore;
-    readonly merge: SegmentStorage['merge'];
-    readonly divide: SegmentStorage['divide'];
-    readonly pack: SegmentFolderOptions['pack'];
-    readonly readersDone: SegmentFolderOptions['readersDone'];
+    readonly engine: () => SegmentEngine;
     readonly sources: ReadonlySet<string>;
     readonly retentionUs: number;
     readonly log: Log;
@@ -67,10 +58,7 @@ export class DurableSegments {
     this.#disk = options.disk;
     this.#dataDir = resolve(options.dataDir);
     this.#store = options.store;
-    this.#merge = options.merge;
-    this.#divide = options.divide;
-    this.#pack = options.pack;
-    this.#readersDone = options.readersDone;
+    this.#engine = options.engine;
     this.#sources = options.sources;
     this.#retentionUs = options.retentionUs;
     this.#log = options.log;
@@ -98,8 +86,8 @@ export class DurableSegments {
         quarantinePath: join(this.#dataDir, 'quarantine'),
         retentionNowUs,
         retentionUs: this.#retentionUs,
-        pack: this.#pack,
-        readersDone: this.#readersDone,
+        pack: (buffer, of) => this.#engine().pack(buffer, of),
+        readersDone: () => this.#engine().readersDone(),
         look: async (segments) => {
           await this.#readSummaries(segments, summaries);
           await beforeChanges();
@@ -114,8 +102,8 @@ export class DurableSegments {
       await this.#load(folder, summaries, observer);
       this.#store.useStorage({
         folder,
-        merge: this.#merge,
-        divide: this.#divide,
+        merge: (handles, part) => this.#engine().merge(handles, part),
+        divide: (handles, rowsMax) => this.#engine().divide(handles, rowsMax),
         onFailure: (failure) => this.#reportFailure(failure),
         onDamage: (damage) => this.#reportDamage(damage, observer),
       });

@@ -3,8 +3,8 @@ import { type Disk, ReadError } from '../../ingest/disk/disk.ts';
 import { SteadyDisk } from '../../ingest/disk/steady-disk.ts';
 import type { LogStats } from '../../ingest/log/write-ahead-log.ts';
 import { LogStore, type LogStoreOptions } from '../../ingest/log-store.ts';
-import type { SegmentStorage } from '../../ingest/sealed-segments.ts';
-import type { SegmentFolderOptions } from '../../ingest/segment-folder.ts';
+import { PARTITION_US } from '../../ingest/partition.ts';
+import type { SegmentEngine } from '../../ingest/segment-engine.ts';
 import type { Log } from '../log.ts';
 import type { StackThrottle } from '../log-throttle.ts';
 import { findAdvice, StartError } from '../start-error.ts';
@@ -13,16 +13,11 @@ import { DurableClock } from './durable-clock.ts';
 import { DurableLog } from './durable-log.ts';
 import { DurableSegments } from './durable-segments.ts';
 
-export type DurableStoreOptions = LogStoreOptions & {
+export type DurableStoreOptions = Omit<LogStoreOptions, 'seal' | 'readers'> & {
   readonly disk: Disk;
   readonly dataDir: string;
-  /** Merges sealed segments of one source into one. */
-  readonly merge: SegmentStorage['merge'];
-  readonly divide: SegmentStorage['divide'];
-  /** Reads the blocks of a sealed segment's file. */
-  readonly pack: SegmentFolderOptions['pack'];
-  /** Resolves when all current readers of segment files have finished. */
-  readonly readersDone?: SegmentFolderOptions['readersDone'];
+  /** Called on each use, but not before the recovery. */
+  readonly engine: () => SegmentEngine;
   readonly log: Log;
   /** Describes errors for the log. */
   readonly stacks: StackThrottle;
@@ -49,19 +44,26 @@ export class DurableStore {
   #isRecovered = false;
 
   constructor(options: DurableStoreOptions) {
-    const { dataDir, retentionUs, log, stacks, nowMs, logFileBytesMax } = options;
+    const { dataDir, retentionUs, engine, log, stacks, nowMs, logFileBytesMax } = options;
     const disk = SteadyDisk.of(options.disk);
     this.#disk = disk;
     this.spillFolder = join(resolve(dataDir), 'spill');
-    const { merge, divide, pack, readersDone } = options;
-    this.store = new LogStore(options);
+    this.store = new LogStore({
+      ...options,
+      readers: engine,
+      seal: (handle) =>
+        engine()
+          .seal(handle, PARTITION_US)
+          .catch((error: unknown) => {
+            // The store keeps the rows and tries again. Only this place reports it.
+            log({ level: 'error', event: 'seal_failed', error: stacks.describe(error) });
+            throw error;
+          }),
+    });
     const sources = new Set(options.sources);
     const parts = { disk, dataDir, store: this.store, sources, log, stacks };
     this.#durableLog = new DurableLog({ ...parts, nowMs, fileBytesMax: logFileBytesMax });
-    this.#durableSegments = new DurableSegments({
-      ...parts,
-      ...{ merge, divide, pack, readersDone, retentionUs },
-    });
+    this.#durableSegments = new DurableSegments({ ...parts, engine, retentionUs });
     this.#retentionUs = retentionUs;
     const monotonicMs = nowMs ?? (() => 0);
     this.#clock = new DurableClock({ disk, dataDir: resolve(dataDir), log, monotonicMs });

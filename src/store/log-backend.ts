@@ -3,7 +3,6 @@ import type { Disk } from '../../ingest/disk/disk.ts';
 import { NodeDisk } from '../../ingest/disk/node-disk.ts';
 import type { LogStore } from '../../ingest/log-store.ts';
 import { MemoryBudget } from '../../ingest/memory-budget.ts';
-import { PARTITION_US } from '../../ingest/partition.ts';
 import { summarizeSegment } from '../../ingest/segment-summary.ts';
 import { SourceDirectory } from '../../ingest/source.ts';
 import type { Log } from '../log.ts';
@@ -52,18 +51,7 @@ export function openBackend(options: {
     sources: directory.sources.map(({ name }) => name),
     retentionUs,
     summarize: summarizeSegment,
-    seal: (handle) =>
-      engine.seal(handle, PARTITION_US).catch((error: unknown) => {
-        // The store keeps the rows and tries again. Only this place reports it.
-        log({ level: 'error', event: 'seal_failed', error: stacks.describe(error) });
-        throw error;
-      }),
-    merge: (handles, part) => engine.merge(handles, part),
-    divide: (handles, rowsMax) => engine.divide(handles, rowsMax),
-    pack: (buffer, of) => engine.pack(buffer, of),
-    readersDone: () => engine.readersDone(),
-    onGarbage: () => engine.releaseDropped(),
-    remembered: () => engine,
+    engine: () => engine,
     ...{ budget, log, stacks, nowMs, logFileBytesMax },
   });
   const engine = new Engine({

@@ -1,17 +1,14 @@
-import { packImage } from '../../engine/column/packed-image.ts';
-import { sealSegment } from '../../engine/column/seal.ts';
 import { GAUGE_CLOCK } from '../../engine/column/segment-backing.ts';
 import type { Disk } from '../../ingest/disk/disk.ts';
 import { BLOCKS_SHARE_MIN, SEAL_AGE_US } from '../../ingest/limits.ts';
 import { MemoryBudget } from '../../ingest/memory-budget.ts';
 import type { MergeBounds } from '../../ingest/merge-choice.ts';
-import { PARTITION_US } from '../../ingest/partition.ts';
 import { summarizeSegment } from '../../ingest/segment-summary.ts';
 import type { LogEntry } from '../../src/log.ts';
 import { StackThrottle } from '../../src/log-throttle.ts';
 import type { Damage } from '../../src/store/backend.ts';
 import { DurableStore } from '../../src/store/durable-store.ts';
-import { mergingOn } from '../support/merging.ts';
+import { segmentEngineOn } from '../support/merging.ts';
 import { smallBatch } from '../support/small-batch.ts';
 import { RETENTION_US, SOURCES } from './store-ledger.ts';
 import { type ColumnsRead, rowsOf, type StoredRow } from './stored-rows.ts';
@@ -48,18 +45,11 @@ export async function openStore(options: StoreOptions): Promise<OpenedStore> {
   const { disk, nowUs, dataDir = DATA, segmentBytesMax, beforeWork = async () => {} } = options;
   const entries: LogEntry[] = [];
   const damages: Damage[] = [];
+  const engine = segmentEngineOn(disk, { before: beforeWork });
   const durable = new DurableStore({
     ...{ disk, dataDir, sources: options.sources ?? SOURCES, retentionUs: RETENTION_US },
     summarize: summarizeSegment,
-    seal: async (handle) => {
-      await beforeWork();
-      return sealSegment(handle, { partitionUs: PARTITION_US });
-    },
-    ...mergingOn(disk, beforeWork),
-    pack: async (buffer) => {
-      await beforeWork();
-      return packImage(buffer);
-    },
+    engine: () => engine,
     budget: segmentBytesMax === undefined ? undefined : new TightBudget(segmentBytesMax),
     log: (entry) => {
       entries.push(entry);

@@ -67,7 +67,11 @@ async function opened(
   const gone: AnyContent[] = [];
   const store = new LogStore({
     ...{ sources: ['a'], retentionUs: RETENTION_US, budget, summarize: summarizeSegment },
-    remembered: () => ({ inherit: () => {}, forget: (content) => gone.push(content) }),
+    readers: () => ({
+      releaseDropped: () => {},
+      inherit: () => {},
+      forget: (content) => gone.push(content),
+    }),
     seal: async (handle) => sealSegment(handle, { partitionUs: PARTITION_US }),
   });
   for (const file of folder.segments('a')) store.restore('a', file, (await file.summary())!);

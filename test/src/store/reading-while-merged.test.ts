@@ -4,8 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { packImage } from '../../../engine/column/packed-image.ts';
-import { sealSegment } from '../../../engine/column/seal.ts';
 import { Engine, type QueryAnswer, type RunOptions } from '../../../engine/engine.ts';
 import { EVERYTHING } from '../../../engine/plan/reach.ts';
 import { QueryError } from '../../../engine/query-error.ts';
@@ -19,7 +17,7 @@ import { DurableStore } from '../../../src/store/durable-store.ts';
 import { openBackend } from '../../../src/store/log-backend.ts';
 import { batchOf } from '../../column/batch-of.ts';
 import { startedOn } from '../../crash/started-service.ts';
-import { mergingOn } from '../../support/merging.ts';
+import { segmentEngineOn } from '../../support/merging.ts';
 import { storeAll } from '../../support/store-all.ts';
 import { ask, NOW_US, PRIVATE, post } from '../harness.ts';
 
@@ -132,12 +130,11 @@ test('a query that waits while its segments are merged is answered at the first 
   await withFolder(async (dataDir) => {
     const disk = new NodeDisk();
     const open = async (readersDone: () => Promise<void> | undefined): Promise<DurableStore> => {
+      const engine = segmentEngineOn(disk, { readersDone });
       const durable = new DurableStore({
-        ...{ disk, dataDir, sources: [SOURCE], retentionUs: 90 * PARTITION_US, readersDone },
+        ...{ disk, dataDir, sources: [SOURCE], retentionUs: 90 * PARTITION_US },
         summarize: summarizeSegment,
-        seal: async (handle) => sealSegment(handle, { partitionUs: PARTITION_US }),
-        ...mergingOn(disk),
-        pack: async (buffer) => packImage(buffer),
+        engine: () => engine,
         log: ({ level, event }) => assert.notEqual(level, 'error', event),
         stacks: new StackThrottle(() => 0),
       });
