@@ -3,7 +3,7 @@ import { threadArrays } from './arrays.ts';
 import type { JsonBuffer } from './json-buffer.ts';
 import { type JsonTemplate, writeJsonText, writeSlot } from './json-template.ts';
 import { RESIDUAL_COLUMN } from './leaf-plan.ts';
-import { flatNumbersOf, type NumbersFooter, type NumberValues } from './number-values.ts';
+import { haveFlatForm, type NumbersFooter, type NumberValues } from './number-values.ts';
 import { UUID_BYTES, UUID_LENGTH, unpackHex, unpackUuid } from './number-vectors.ts';
 import { bitCount, firstAtLeast, type PositionsFooter } from './positions.ts';
 import type { LeafFooter } from './sealed-layout.ts';
@@ -351,9 +351,8 @@ function setPositions(entry: Uint32Array, positions: PositionsFooter): void {
 
 /** This and those below give the packing. */
 function setNumbers(entry: Uint32Array, scale: Float64Array, numbers: NumbersFooter): number {
-  const flat = flatNumbersOf(numbers);
-  if (flat === undefined) return NO_FLAT_FORM;
-  const { encoding, slice, width, table } = flat;
+  if (!haveFlatForm(numbers)) return NO_FLAT_FORM;
+  const { encoding, slice, width, table } = numbers;
   scale[0] = numbers.base;
   scale[1] = numbers.step;
   if (slice !== null && (encoding === 'float32' || encoding === 'float64')) {

@@ -56,22 +56,15 @@ export function cutNumbers(
   };
 }
 
-/** Numbers that can be read one by one where they lie; see `flat-rows.ts`. */
-type FlatNumbers = {
-  readonly encoding: 'unsigned' | 'table' | 'float32' | 'float64';
-  /** `null`: all values are `base`. */
-  readonly slice: Slice | null;
-  readonly width: number;
-  readonly table: Slice | undefined;
-};
-
-/** `undefined`: they cannot. */
-export function flatNumbersOf(footer: NumbersFooter): FlatNumbers | undefined {
-  const { encoding, slice, width, table } = footer;
-  if (encoding === 'table' || encoding === 'float32' || encoding === 'float64') {
-    return { encoding, slice, width, table };
-  }
-  return width === 3 ? undefined : { encoding: 'unsigned', slice, width, table };
+/** Whether the numbers can be read one by one where they lie; see `flat-rows.ts`. */
+export function haveFlatForm({ encoding, width }: NumbersFooter): boolean {
+  if (encoding === 'unsigned') return width !== 3;
+  return (
+    encoding === 'constant' ||
+    encoding === 'table' ||
+    encoding === 'float32' ||
+    encoding === 'float64'
+  );
 }
 
 /** Steps worth trying: times of the day are often whole milliseconds or seconds, in microseconds. */
