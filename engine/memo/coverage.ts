@@ -1,7 +1,6 @@
 import { assert, must } from '../assert.ts';
 import type { OpenSegmentHandle, SegmentContent, SegmentHandle } from '../column/segment.ts';
 import type { AggregatePartial } from '../operator/aggregate.ts';
-import { combineFragments } from '../plan/execute.ts';
 import type { TimeWindow } from '../plan/logical-plan.ts';
 import type { PreparedPlan } from '../plan/prepared-plan.ts';
 import { QueryError } from '../query-error.ts';
@@ -14,7 +13,7 @@ import {
   rememberedState,
   sliceOf,
 } from './partial-memo.ts';
-import { partialOf } from './prepare-states.ts';
+import { combinedOf } from './prepare-states.ts';
 import type { PieceOrder } from './run-pieces.ts';
 
 /** Rows of one segment that have to be looked at. */
@@ -134,7 +133,7 @@ class Cover {
   /** All states as one; `undefined` where a limit fails: so would the run, and that shall tell. */
   join(prepared: PreparedPlan | undefined): KnownState | undefined {
     const { breaker } = this.#scan.fragment;
-    const partial = partialOf(() => combineFragments(breaker, this.partials, prepared));
+    const partial = combinedOf(breaker, this.partials, prepared);
     if (partial === undefined) return undefined;
     this.partials = [partial];
     return { partial, rowCount: this.#rowCount };

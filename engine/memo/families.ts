@@ -3,7 +3,6 @@ import { findOnce } from '../column/caches.ts';
 import type { SegmentContent, SegmentHandle } from '../column/segment.ts';
 import { compileRegex } from '../function/text/regular-expression.ts';
 import type { AggregatePartial } from '../operator/aggregate.ts';
-import { combineFragments } from '../plan/execute.ts';
 import { isLateText, type LateTexts } from '../plan/late-texts.ts';
 import type { TimeWindow } from '../plan/logical-plan.ts';
 import { type Breaker, scansOf } from '../plan/physical-plan.ts';
@@ -12,12 +11,12 @@ import { PreparedPlan } from '../plan/prepared-plan.ts';
 import { callKey, type Fragment } from './fragment.ts';
 import { type PartialMemo, packedKey } from './partial-memo.ts';
 import {
+  combinedOf,
   type FamilyMember,
   KnownPrefixes,
   type PatternMember,
   type PrefixVerdicts,
   type ProjectMember,
-  partialOf,
   textsOfPrefix,
   withProject,
 } from './prepare-states.ts';
@@ -282,7 +281,7 @@ export class PrefixSums {
     const { breaker } = this.#fragment;
     const { prepared } = this.#sought.family;
     // Of one, too: it may be among small ones, and these are not kept as they are.
-    return partialOf(() => combineFragments(breaker, states, prepared));
+    return combinedOf(breaker, states, prepared);
   }
 
   /** Of the prefixes of a segment that are taken. */

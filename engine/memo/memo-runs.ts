@@ -6,7 +6,6 @@ import type {
   SegmentHandle,
 } from '../column/segment.ts';
 import { REMEMBERED_BYTES_MAX } from '../limits.ts';
-import { combineFragments } from '../plan/execute.ts';
 import type { TimeWindow } from '../plan/logical-plan.ts';
 import {
   type Coverage,
@@ -40,7 +39,7 @@ import {
   type RememberedState,
   rememberedState,
 } from './partial-memo.ts';
-import { type PreparedStates, partialOf, type StatesOrder } from './prepare-states.ts';
+import { combinedOf, type PreparedStates, type StatesOrder } from './prepare-states.ts';
 import { type KeptResult, type TogetherResult, unpackedWithin } from './run-pieces.ts';
 
 /**
@@ -288,8 +287,7 @@ export class MemoRuns {
       const { fragment } = parts[0]!;
       const rowCount = parts.reduce((sum, part) => sum + part.rowCount, 0);
       const partials = parts.map((part) => part.partial);
-      const combine = () => combineFragments(fragment.breaker, partials);
-      const partial = partials.length === 1 ? partials[0] : partialOf(combine);
+      const partial = partials.length === 1 ? partials[0] : combinedOf(fragment.breaker, partials);
       if (partial === undefined || this.#memo.peek(to, key) !== undefined) continue;
       this.#memo.keep(to, key, this.#ownState(fragment, { partial, rowCount }, to) ?? 'dear');
     }
@@ -330,7 +328,6 @@ function joined(
   more: KnownState,
 ): KnownState | undefined {
   if (known === undefined) return more;
-  const partials = [known.partial, more.partial];
-  const partial = partialOf(() => combineFragments(fragment.breaker, partials));
+  const partial = combinedOf(fragment.breaker, [known.partial, more.partial]);
   return partial && { partial, rowCount: known.rowCount + more.rowCount };
 }

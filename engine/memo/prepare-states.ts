@@ -8,7 +8,7 @@ import { REGEX_LENGTH_MAX } from '../limits.ts';
 import type { AggregatePartial } from '../operator/aggregate.ts';
 import { newScanCounters } from '../operator/scan.ts';
 import type { Checkpoint } from '../operator/sink.ts';
-import { executeFragment } from '../plan/execute.ts';
+import { combineFragments, executeFragment } from '../plan/execute.ts';
 import { boundsOf, type LateTexts, lateTexts } from '../plan/late-texts.ts';
 import { ALL_TIME } from '../plan/logical-plan.ts';
 import { type Breaker, scansOf } from '../plan/physical-plan.ts';
@@ -225,13 +225,22 @@ export function withProject(
 }
 
 /** `undefined` where a row, or a limit, fails: so would a query that asks for it, and that shall tell. */
-export function partialOf(make: () => AggregatePartial): AggregatePartial | undefined {
+function partialOf(make: () => AggregatePartial): AggregatePartial | undefined {
   try {
     return make();
   } catch (error) {
     if (error instanceof QueryError || error instanceof RunStoppedError) return undefined;
     throw error;
   }
+}
+
+/** The state of all rows of some states; `undefined` as `partialOf` says. */
+export function combinedOf(
+  breaker: Breaker,
+  partials: readonly AggregatePartial[],
+  prepared?: PreparedPlan,
+): AggregatePartial | undefined {
+  return partialOf(() => combineFragments(breaker, partials, prepared));
 }
 
 /**
